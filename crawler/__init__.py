@@ -1,0 +1,1 @@
+"""The system: everything but the URL models. See docs/architecture.md."""

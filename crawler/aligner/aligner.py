@@ -1,0 +1,208 @@
+"""The aligner: pages in, pairs out. It wires the stages; no algorithm lives here.
+
+While a site is crawled, `add` gives the pairs that a page completes, on the evidence
+seen so far: a partner by handle or declared link at once, a partner by content when the
+site has doubled since the last look. `finish` gives the final pairs, from everything
+that was added and from nothing else: the same pages in another order, or out of a WARC
+years later, give the same pairs and the same scores.
+
+Nothing of a page stays in memory between calls but what the store keeps (a SQLite file
+if one is given), so a resumed crawl opens the same file and goes on. Text is not kept:
+who wants the sentences of a pair reads its two pages again from their WARC.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Self
+
+from crawler.aligner.candidates.handles import HandleCandidates
+from crawler.aligner.candidates.links import LinkCandidates
+from crawler.aligner.collection import Collection
+from crawler.aligner.frequencies import Frequencies
+from crawler.aligner.profile import AlignProfile
+from crawler.aligner.scorers.combine import default_model
+from crawler.aligner.scoring import PairJudge
+from crawler.aligner.site import SiteAlignment
+from crawler.aligner.sketch import Sketcher, declared_versions
+from crawler.aligner.store import SketchStore
+from crawler.data import CandidatePair, Document, Lang, LangPair, PairScore
+
+# The first look at a site's content, and then at every doubling: what all looks cost
+# together is twice what the last one costs.
+_FIRST_LOOK = 64
+# After a restart the running frequencies are those of so many pages.
+_REMEMBERED = 5000
+
+
+class Aligner:
+    """Pairs the pages of any number of sites, each site for itself.
+
+    `store`: a file to keep the sketches in; without one they stay in memory, some 5 KB
+    a page. Not thread-safe: one caller at a time.
+
+    >>> with Aligner(LangPair("en", "is")) as aligner:
+    ...     aligner.finish()
+    []
+    """
+
+    def __init__(
+        self,
+        langs: LangPair,
+        profile: AlignProfile | None = None,
+        *,
+        store: str | Path | None = None,
+    ) -> None:
+        self.langs = langs
+        self.profile = profile or AlignProfile()
+        self.counts: Counter[str] = Counter()
+        self._store = SketchStore(langs, store)
+        self._sketcher = Sketcher(langs)
+        self._model = default_model()
+        self._generators = (HandleCandidates(self._store), LinkCandidates(self._store))
+        # what is known while the site is still coming in: over all sites of the run
+        self._running = Frequencies(langs, self.profile.boilerplate)
+        for sketch in self._store.get(self._store.latest(_REMEMBERED)):
+            self._running.add(sketch)
+        self._judge = PairJudge(self.profile, self._model, self._running, Counter())
+        self._added = Counter[str]()  # site → pages since this object was made
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------ while crawling
+
+    def add(self, document: Document) -> list[PairScore]:
+        """Take a page; the pairs that it completes, as far as can be known now.
+
+        A page in neither language is not kept, but what it declares of other pages is.
+        A URL that was added before changes nothing, unless its text is another one:
+        then the text with the smaller digest counts, in whatever order they came.
+        """
+        if document.lang not in self.langs:
+            self._hear(document)
+            self.counts["align/dropped/language"] += 1
+            return []
+        sketch = self._sketcher.sketch(document)
+        page = self._store.put(sketch)
+        if page is None:
+            self.counts["align/dropped/duplicate"] += 1
+            return []
+        self.counts["align/pages"] += 1
+        self._running.add(sketch)
+        found: defaultdict[int, set[str]] = defaultdict(set)
+        for generator in self._generators:
+            for other in generator.add(sketch):
+                found[other].add(generator.name)
+        pairs = self._provisional(page, found)
+        self._added[document.site] += 1
+        if self._is_time_to_look(self._added[document.site]):
+            pairs += self._look(document.site)
+        return pairs
+
+    def declare(self, url_a: str, url_b: str, lang_b: Lang) -> list[PairScore]:
+        """Take what a sitemap says: page b is the version of page a in a language."""
+        if lang_b not in self.langs:
+            return []
+        self._store.declare(url_a, [url_b])
+        pairs = []
+        for page in self._store.known(url_a, self.langs.other(lang_b)):
+            for other in self._store.known(url_b, lang_b):
+                pairs += self._provisional(page, {other: {"links"}})
+        return pairs
+
+    def commit(self) -> None:
+        """Make everything that was added survive a kill."""
+        self._store.commit()
+
+    def close(self) -> None:
+        """Commit, and give the store back."""
+        self._store.close()
+
+    def _hear(self, document: Document) -> None:
+        """A page in a third language may know both versions of a page."""
+        src, trg = (declared_versions(document, lang) for lang in self.langs)
+        if len(src) == 1 and trg:
+            self._store.declare(src[0], trg)
+
+    def _provisional(self, page: int, found: Mapping[int, set[str]]) -> list[PairScore]:
+        """Of the candidates of one page the best, if it is good enough and new."""
+        others = sorted(found)
+        pages = dict(zip([page, *others], self._store.get([page, *others])))
+        is_text = self.profile.gates.is_text
+        if not found or not is_text(pages[page], self._running):
+            return []
+        clean = self._running.clean
+        best: tuple[int, PairScore] | None = None
+        for other in others:
+            if not is_text(pages[other], self._running):
+                continue
+            ends = [clean(pages[page]), clean(pages[other])]
+            ends.sort(key=lambda sketch: sketch.lang != self.langs.src)
+            evidence = {
+                "handles.same": float("handles" in found[other]),
+                "links.declared": 0.5 * ("links" in found[other]),
+            }
+            pair = CandidatePair(ends[0], ends[1], frozenset(found[other]))
+            score = self._judge.judge(pair, evidence)
+            if score and (best is None or score.score > best[1].score):
+                best = (other, score)
+        return [best[1]] if best and self._is_progress(page, *best) else []
+
+    def _is_progress(self, page: int, other: int, pair: PairScore) -> bool:
+        """Is a pair better than what either page has? If so, note it."""
+        if pair.score <= max(map(self._store.best_emitted, (page, other))):
+            return False
+        self._store.emit(page, other, pair.score)
+        self.counts["align/provisional"] += 1
+        return True
+
+    @staticmethod
+    def _is_time_to_look(pages: int) -> bool:
+        return pages >= _FIRST_LOOK and pages & (pages - 1) == 0
+
+    def _look(self, site: str) -> list[PairScore]:
+        """Pair by content the pages of a site that have no partner yet."""
+        unpaired = self._store.unpaired(site)
+        if len(unpaired) > self.profile.max_content_pages:
+            return []  # left to `finish`
+        collection = Collection(
+            self._store,
+            site,
+            self.profile.boilerplate,
+            frequencies=self._running,
+            only=unpaired,
+        )
+        found = SiteAlignment(
+            collection, (), self.profile, self._model, Counter(), first_look=True
+        )
+        return [
+            pair
+            for pair in found.pairs
+            if self._is_progress(*found.page_ids(pair), pair)
+        ]
+
+    # ------------------------------------------------------------ over a whole site
+
+    def finish(self) -> list[PairScore]:
+        """The final pairs of every site, by site and then best first.
+
+        May be called more than once; adding may go on afterwards.
+        """
+        return list(self.pairs())
+
+    def pairs(self) -> Iterator[PairScore]:
+        """As `finish`, site by site, so that they need not fit in memory."""
+        self._store.commit()
+        for site in self._store.sites():
+            collection = Collection(self._store, site, self.profile.boilerplate)
+            found = SiteAlignment(
+                collection, self._generators, self.profile, self._model, self.counts
+            )
+            self.counts["align/accepted"] += len(found.pairs)
+            yield from found.pairs

@@ -1,0 +1,1 @@
+"""Bridge: bring two languages into one vocabulary."""

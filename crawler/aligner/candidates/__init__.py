@@ -1,0 +1,1 @@
+"""Candidate generators: who could be parallel with a page?"""

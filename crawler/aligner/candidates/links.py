@@ -1,0 +1,60 @@
+"""What pages declare: hreflang alternates, language switchers, sitemap alternates.
+
+Siblings that link to each other, in Resnik & Smith (2003), section 2.1.1; hreflang has
+since made the link say what it means. It is evidence, not proof: a switcher may lead to
+a home page, an alternate to a copy that nobody translated. So a link that is returned
+counts more than one that is not, and a page that is declared by many, and returns none
+of it, is nobody's translation.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import ClassVar
+
+from crawler.aligner.store import SketchStore
+from crawler.data import Sketch
+from crawler.protocols import SitePages
+
+# So many pages may declare one page without being declared by it: a few addresses of
+# one text may, the articles of a section that all lead to its front page may not.
+MAX_ONE_WAY = 4
+_LIMIT = 16
+
+
+class LinkCandidates:
+    """Pages that one of the two declares to be the other's version."""
+
+    name: ClassVar[str] = "links"
+
+    def __init__(self, store: SketchStore) -> None:
+        self.store = store
+
+    def add(self, sketch: Sketch) -> list[int]:
+        """Pages, added before, that this one declares or that declare it."""
+        other = self.store.langs.other(sketch.lang)
+        declared = self.store.declared_by(sketch.url, other, _LIMIT)
+        declaring = self.store.declaring(sketch.url, other, _LIMIT)
+        if len(declaring) > MAX_ONE_WAY:
+            declaring = [page for page in declaring if page in declared]
+        return list(dict.fromkeys(declared + declaring))
+
+    def pairs(self, collection: SitePages) -> Iterator[tuple[int, int]]:
+        """Every candidate pair of a collection."""
+        return iter(declared_pairs(collection))
+
+
+def declared_pairs(collection: SitePages) -> dict[tuple[int, int], bool]:
+    """(src, trg) → do both declare each other?"""
+    declared = set(collection.declared())
+    fan_in: defaultdict[int, int] = defaultdict(int)
+    for source, target in declared:
+        fan_in[target] += (target, source) not in declared
+    pairs: dict[tuple[int, int], bool] = {}
+    for source, target in sorted(declared):
+        mutual = (target, source) in declared
+        if mutual or fan_in[target] <= MAX_ONE_WAY:
+            src_first = collection.side(source) == 0
+            pairs[(source, target) if src_first else (target, source)] = mutual
+    return pairs

@@ -1,0 +1,88 @@
+"""One site's pages as the batch stages see them: in URL order, boilerplate removed.
+
+Pages are numbered by URL, so nothing that is computed from a collection depends on the
+order in which its pages were added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+
+from crawler.aligner.frequencies import BoilerplateConfig, Frequencies
+from crawler.aligner.store import PageRow, SketchStore
+from crawler.data import Sketch
+
+_CACHED = 8192  # cleaned sketches in memory, about 60 MB
+
+
+class Collection:
+    """Pages of a site; page numbers index `rows`.
+
+    With `frequencies` given, the site is not read to count its own; with `only`, other
+    pages are left out.
+    """
+
+    def __init__(
+        self,
+        store: SketchStore,
+        site: str,
+        boilerplate: BoilerplateConfig,
+        *,
+        frequencies: Frequencies | None = None,
+        only: AbstractSet[int] | None = None,
+    ) -> None:
+        self.store = store
+        self.site = site
+        self.rows: Sequence[PageRow] = [
+            row for row in store.rows(site) if only is None or row.id in only
+        ]
+        self.number = {row.id: number for number, row in enumerate(self.rows)}
+        self.sides: tuple[list[int], list[int]] = ([], [])
+        for number, row in enumerate(self.rows):
+            self.sides[row.side].append(number)
+        self.frequencies = frequencies or self._count(boilerplate)
+        self.sketch = lru_cache(_CACHED)(self._sketch)
+
+    def side(self, number: int) -> int:
+        """0 for a page of src, 1 for one of trg."""
+        return self.rows[number].side
+
+    def handle(self, number: int) -> int:
+        """A number that pages of one handle have in common."""
+        return self.rows[number].handle
+
+    def declared(self) -> list[tuple[int, int]]:
+        """(page, page that it declares its other version)."""
+        return [
+            (self.number[source], self.number[target])
+            for source, target in self.store.declarations(self.site)
+            if source in self.number and target in self.number
+        ]
+
+    def url(self, number: int) -> str:
+        """The URL of a page."""
+        return self.rows[number].url
+
+    def _count(self, boilerplate: BoilerplateConfig) -> Frequencies:
+        frequencies = Frequencies(self.store.langs, boilerplate)
+        counted: set[tuple[int, object]] = set()
+        for row in self.rows:
+            # Copies count once, as do untranslated copies under every language: a text
+            # is not boilerplate because it has many addresses.
+            copies: set[tuple[int, object]] = {
+                (row.side, row.family),
+                (row.side, row.digest),
+            }
+            if counted.isdisjoint(copies):
+                frequencies.add(next(self.store.get([row.id])))
+            counted |= copies
+        return frequencies
+
+    def whole(self, number: int) -> Sketch:
+        """The sketch of a page as it was stored, boilerplate and all."""
+        return next(self.store.get([self.rows[number].id]))
+
+    def _sketch(self, number: int) -> Sketch:
+        return self.frequencies.clean(self.whole(number))

@@ -1,0 +1,60 @@
+"""What an aligner does, as data: `settings/align/*.toml` override these defaults."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from crawler.aligner.candidates.shared_words import SharedWordsConfig
+from crawler.aligner.frequencies import BoilerplateConfig, Frequencies
+from crawler.aligner.scorers.lengths import log_ratio
+from crawler.data import CandidatePair, Sketch
+
+# Pages that list other pages: they hold beginnings of texts, and change every week.
+_LISTING = re.compile(
+    r"/(?:tags?|categor(?:y|ies)|archives?|authors?|search|404|genindex|sitemap"
+    r"|page[/=]\d+)(?=[/.?]|$)|[?&]page=\d",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GateConfig:
+    """What is no pair of translations, whatever its score."""
+
+    min_size: int = 100  # characters of its own that a page must have: no sentence else
+    min_main: int = 15  # of them, outside of menus
+    listings: bool = False  # pair pages that only list others: tags, archives, search
+    max_identical: float = 0.5  # of the shorter page's blocks: not translated
+    max_length_ratio: float = 3.0  # of main texts, the longer by the shorter
+
+    def is_text(self, sketch: Sketch, frequencies: Frequencies) -> bool:
+        """Has a page a text of its own? `sketch` as stored, boilerplate and all."""
+        return (
+            frequencies.own_size(sketch) >= self.min_size
+            and frequencies.clean(sketch).size >= self.min_main
+            and (self.listings or not _LISTING.search(sketch.url))
+        )
+
+    def refuses(self, pair: CandidatePair, features: Mapping[str, float]) -> str | None:
+        """The name of the gate that a pair does not pass."""
+        if features["overlap.identical"] > self.max_identical:
+            return "identical"
+        if abs(log_ratio(pair.src, pair.trg)) > math.log(self.max_length_ratio):
+            return "length"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class AlignProfile:
+    """Which rooms run, with the settings of each."""
+
+    min_score: float = 0.5  # probability above which a pair is accepted
+    # Brute force over all pages up to here; beyond it content is compared only for
+    # pages without a partner by URL or link.
+    max_content_pages: int = 20_000
+    gates: GateConfig = field(default_factory=GateConfig)
+    boilerplate: BoilerplateConfig = field(default_factory=BoilerplateConfig)
+    shared_words: SharedWordsConfig = field(default_factory=SharedWordsConfig)

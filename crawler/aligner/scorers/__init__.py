@@ -1,0 +1,1 @@
+"""Pair scorers: how parallel are two pages?"""

@@ -1,0 +1,58 @@
+"""Do the lengths of two pages, and the numbers in them, agree?
+
+In: CandidatePair, boilerplate removed.  Out: lengths.difference, the distance of the
+log length ratio from what is usual; numbers.cosine, over the numbers alone, each
+weighted by its rarity.
+Source: Resnik & Smith (2003), section 2.1.2, for the lengths; numbers are the cheapest
+words that need no translation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from crawler.aligner.frequencies import Frequencies
+from crawler.aligner.scorers.ngrams import cosine
+from crawler.data import CandidatePair, Sketch
+
+
+class LengthScorer:
+    """Agreement of lengths and numbers.
+
+    `usual` is the log length ratio (src over trg) that translations have here.
+    """
+
+    name: ClassVar[str] = "lengths"
+
+    def __init__(self, frequencies: Frequencies, usual: float = 0.0) -> None:
+        self.frequencies = frequencies
+        self.usual = usual
+
+    def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
+        """Both features of each pair."""
+        return [
+            {
+                "lengths.difference": abs(log_ratio(pair.src, pair.trg) - self.usual),
+                "numbers.cosine": self._numbers(pair),
+            }
+            for pair in pairs
+        ]
+
+    def _numbers(self, pair: CandidatePair) -> float:
+        src, trg = _numbers(pair.src), _numbers(pair.trg)
+        if not len(src) and not len(trg):
+            return 0.5  # says nothing
+        return cosine(src, trg, self.frequencies)
+
+
+def log_ratio(src: Sketch, trg: Sketch) -> float:
+    """Log of the ratio of main text lengths."""
+    return math.log((src.size + 1) / (trg.size + 1))
+
+
+def _numbers(sketch: Sketch) -> np.ndarray:
+    return np.unique(sketch.words[sketch.words & 1 == 1])

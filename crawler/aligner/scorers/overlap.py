@@ -1,0 +1,60 @@
+"""What two pages hold in common word for word: untranslated text, and outside links.
+
+Copies that were never translated are the commonest lie of hreflang: the page has the
+right address, the right `lang`, a translated menu, and the text of the other language.
+
+In: CandidatePair, boilerplate removed.  Out: overlap.identical, how much of the shorter
+page's prose stands in the other as it is, in characters; overlap.outlinks, the Jaccard
+coefficient of the links that leave the site.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from crawler.aligner.sketch import CODE
+from crawler.data import CandidatePair, Sketch
+
+_MIN_BLOCK = 20  # shorter blocks are names, dates and words that languages share
+
+
+class OverlapScorer:
+    """Identical blocks and shared outside links."""
+
+    name: ClassVar[str] = "overlap"
+
+    def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
+        """Both features of each pair."""
+        return [
+            {
+                "overlap.identical": identical(pair.src, pair.trg),
+                "overlap.outlinks": _jaccard(pair.src.outlinks, pair.trg.outlinks),
+            }
+            for pair in pairs
+        ]
+
+
+def identical(a: Sketch, b: Sketch) -> float:
+    """Share of the shorter page's prose that the other has too, block by block."""
+    prose_a, prose_b = _prose(a), _prose(b)
+    shorter, longer = sorted((prose_a, prose_b), key=lambda prose: prose[1].sum())
+    total = shorter[1].sum()
+    if not total:
+        return 0.0
+    return float(shorter[1][np.isin(shorter[0], longer[0])].sum() / total)
+
+
+def _prose(sketch: Sketch) -> tuple[np.ndarray, np.ndarray]:
+    """The blocks that are neither code nor short, and their sizes."""
+    is_prose = (sketch.block_sizes >= _MIN_BLOCK) & (sketch.blocks & CODE == 0)
+    return sketch.blocks[is_prose], sketch.block_sizes[is_prose].astype(np.int64)
+
+
+def _jaccard(a: np.ndarray, b: np.ndarray) -> float:
+    if not len(a) or not len(b):
+        return 0.0
+    shared = len(np.intersect1d(a, b, assume_unique=True))
+    return shared / (len(a) + len(b) - shared)

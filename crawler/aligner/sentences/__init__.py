@@ -1,0 +1,1 @@
+"""SentenceAligner: which sentences belong together?"""

@@ -1,0 +1,261 @@
+"""Document → Sketch: what the aligner keeps of a page, and how it is stored.
+
+A sketch is about 4 KB for a page of 500 words and at most 60 KB for any page. It holds
+enough for every stage: words for content (and for inducing a lexicon), markup and chunk
+lengths for STRAND, block ids for copies and boilerplate. Full text is not kept; who
+needs sentences reads the page again from its WARC.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
+
+import numpy as np
+import xxhash
+
+from crawler.aligner.words import BREAK, BREAK_ID, WordIds, dense_characters
+from crawler.data import Document, LangPair, Sketch
+from crawler.extract.linearize import VOID
+from crawler.extract.text import BOILERPLATE, INLINE
+from crawler.handles import handle_of
+from crawler.languages import marker_languages
+
+# A page beyond these is compared by its beginning: longer than any article, and the
+# time of an alignment grows with the square.
+MAX_TEXT = 50_000
+MAX_WORDS = 6000
+MAX_TOKENS = 3000
+MAX_BLOCKS = 2000
+MAX_OUTLINKS = 64
+MAX_DECLARED = 8
+# With less text than this outside nav, header, footer and form, the words in them are
+# kept too: some sites put everything into one of them.
+_MIN_READ = 500
+# A character of Chinese, Japanese or Korean says what 2.2 Latin letters do.
+_DENSITY = 2.2
+
+CODE, BOILERPLATE_BLOCK = 1, 2  # bits of a block's id
+
+# ---------------------------------------------------------------- markup as bytes
+
+_CHUNK, _UNKNOWN = 0, 224  # bytes from _UNKNOWN on are shared by unknown elements
+_CODE = frozenset("pre textarea".split())  # its text is in no language
+_HIDING = sorted(BOILERPLATE | _CODE)
+_PLAIN = sorted(
+    (INLINE | VOID)
+    | set(
+        """address article audio blockquote body caption center colgroup dd details
+        dialog dir div dl dt fieldset figcaption figure font frameset h1 h2 h3 h4 h5 h6
+        html iframe label legend li main map ol optgroup option p picture rp rt section
+        strike sub summary table tbody td tfoot th thead tr ul video hgroup""".split()
+    )
+    - BOILERPLATE
+    - _CODE
+    - set("base col head link meta".split())
+)
+
+
+class _MarkupBytes(dict[str, int]):
+    """token → byte; elements that HTML does not have share what is left."""
+
+    def __init__(self) -> None:
+        super().__init__({"": _CHUNK})
+        code = 1
+        for name in (*_HIDING, *_PLAIN):
+            self["<" + name] = code
+            code += 1
+            if name not in VOID:
+                self["</" + name] = code
+                code += 1
+        assert code <= _UNKNOWN
+
+    def __missing__(self, token: str) -> int:
+        # not remembered: a hostile page has as many element names as it likes
+        hashed = xxhash.xxh32_intdigest(token.encode("utf-8", "replace"))
+        return _UNKNOWN + hashed % (256 - _UNKNOWN)
+
+
+_BYTES = _MarkupBytes()
+_INLINE_BYTES = bytes(
+    code for token, code in _BYTES.items() if token.lstrip("</") in INLINE
+)
+_OPEN = {_BYTES["<" + name]: name in _CODE for name in _HIDING}
+_CLOSE = {_BYTES["</" + name]: name in _CODE for name in _HIDING}
+# What is left of a page once inline markup is deleted: runs of chunks, and the few
+# tags that change how a block is read.
+_STEP = re.compile(
+    b"\0+|[" + re.escape(bytes(sorted({*_OPEN, *_CLOSE}))) + b"]", re.DOTALL
+)
+
+
+def _block_runs(markup: bytes) -> Iterator[tuple[int, bool, bool]]:
+    """For each block (how many chunks, is it boilerplate, is it code)."""
+    boilerplate = code = 0
+    for match in _STEP.finditer(markup.translate(None, _INLINE_BYTES)):
+        first = match[0][0]
+        if first == _CHUNK:
+            yield len(match[0]), boilerplate > 0, code > 0
+        elif first in _OPEN:
+            boilerplate += not _OPEN[first]
+            code += _OPEN[first]
+        else:
+            boilerplate = max(0, boilerplate - (not _CLOSE[first]))
+            code = max(0, code - _CLOSE[first])
+
+
+# ---------------------------------------------------------------- document → sketch
+
+
+class Sketcher:
+    """Makes sketches for one language pair."""
+
+    def __init__(self, langs: LangPair) -> None:
+        self.langs = langs
+        self.word_ids = WordIds()
+
+    def sketch(self, document: Document) -> Sketch:
+        """The sketch of a document in one of the two languages."""
+        lang = document.lang
+        assert lang is not None
+        markup = bytes(map(_BYTES.__getitem__, document.tokens))
+        sizes = [len(chunk) - chunk.count(" ") for chunk in document.chunks]
+        blocks = []
+        start = 0
+        for count, boilerplate, code in _block_runs(markup):
+            end = start + count
+            text = " ".join(document.chunks[start:end])
+            blocks.append((text, sum(sizes[start:end]), boilerplate, code))
+            start = end
+        # what is cut off a very long page should be boilerplate first
+        blocks = sorted(blocks, key=lambda block: block[2])[:MAX_BLOCKS]
+        read = [text for text, _, boilerplate, _ in blocks if not boilerplate]
+        if sum(map(len, read)) < _MIN_READ:
+            read = [block[0] for block in blocks]
+        words, block_words = self._words(read, len(blocks))
+        dense = dense_characters("".join(document.chunks))
+        tokens = markup[:MAX_TOKENS]
+        return Sketch(
+            url=document.url,
+            site=document.site,
+            lang=lang,
+            digest=document.digest,
+            handle=handle_of(document.url, tuple(self.langs)).text,
+            family=handle_of(document.url).text,
+            size=sum(sizes) + round((_DENSITY - 1) * dense),
+            words=words,
+            blocks=np.array([_block_id(*b) for b in blocks], np.uint32),
+            block_words=block_words,
+            block_sizes=_uint16([b[1] for b in blocks]),
+            markup=tokens,
+            chunk_lengths=_uint16(sizes[: tokens.count(_CHUNK)]),
+            outlinks=self._outlinks(document),
+            declared=declared_versions(document, self.langs.other(lang)),
+        )
+
+    def _words(self, texts: list[str], blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """The word ids of some texts, and how many of them each block has."""
+        text = f" {BREAK} ".join(texts)[:MAX_TEXT]
+        ids = self.word_ids.encode(text)[: MAX_WORDS + blocks]
+        breaks = np.flatnonzero(ids == BREAK_ID)
+        counts = np.diff(breaks, prepend=-1, append=len(ids)) - 1
+        block_words = np.zeros(blocks, np.uint16)
+        block_words[: len(counts)] = counts
+        return ids[ids != BREAK_ID], block_words
+
+    @staticmethod
+    def _outlinks(document: Document) -> np.ndarray:
+        site = document.site
+        outside = (link.url for link in document.links if site not in link.url)
+        hashes = {_text_id(url) for url in islice(outside, MAX_OUTLINKS)}
+        return np.array(sorted(hashes), np.uint32)
+
+
+def declared_versions(document: Document, lang: str) -> tuple[str, ...]:
+    """The URLs that a page declares its own version in a language.
+
+    By hreflang (of an alternate or an anchor), or by an anchor that is the name or the
+    code of the language and nothing else, as language switchers have it.
+    """
+    found = [link.url for link in document.links if link.hreflang == lang]
+    if not found:
+        found = [
+            link.url
+            for link in document.links
+            if 2 <= len(link.anchor) <= 20
+            and link.hreflang is None
+            and marker_languages(link.anchor.strip("[]() ")) == {lang}
+        ]
+    return tuple(found[:MAX_DECLARED])
+
+
+def _text_id(text: str) -> int:
+    return xxhash.xxh32_intdigest(text.encode("utf-8", "replace"))
+
+
+def _block_id(text: str, _size: int, boilerplate: bool, code: bool) -> int:
+    return _text_id(text) & ~3 | BOILERPLATE_BLOCK * boilerplate | CODE * code
+
+
+def _uint16(values: Sequence[int]) -> np.ndarray:
+    return np.minimum(np.array(values, np.int64), 65_535).astype(np.uint16)
+
+
+# ---------------------------------------------------------------- sketch ↔ bytes
+
+_HEADER = struct.Struct("<7I")
+
+
+def pack(sketch: Sketch) -> bytes:
+    """The arrays of a sketch as bytes; the scalars are columns of the store."""
+    declared = "\n".join(sketch.declared).encode()
+    parts = (
+        sketch.words.tobytes(),
+        sketch.blocks.tobytes(),
+        sketch.block_words.tobytes(),
+        sketch.block_sizes.tobytes(),
+        sketch.markup,
+        sketch.chunk_lengths.tobytes(),
+        sketch.outlinks.tobytes(),
+    )
+    return _HEADER.pack(*map(len, parts)) + b"".join(parts) + declared
+
+
+def unpack(
+    data: bytes,
+    *,
+    url: str,
+    site: str,
+    lang: str,
+    digest: str,
+    handle: str,
+    family: str,
+    size: int,
+) -> Sketch:
+    """The sketch that `pack` made the bytes of."""
+    cuts = [_HEADER.size]
+    for length in _HEADER.unpack_from(data):
+        cuts.append(cuts[-1] + length)
+    words, blocks, block_words, block_sizes, markup, lengths, outlinks = (
+        data[a:b] for a, b in pairwise(cuts)
+    )
+    declared = data[cuts[-1] :].decode()
+    return Sketch(
+        url=url,
+        site=site,
+        lang=lang,
+        digest=digest,
+        handle=handle,
+        family=family,
+        size=size,
+        words=np.frombuffer(words, np.uint32),
+        blocks=np.frombuffer(blocks, np.uint32),
+        block_words=np.frombuffer(block_words, np.uint16),
+        block_sizes=np.frombuffer(block_sizes, np.uint16),
+        markup=markup,
+        chunk_lengths=np.frombuffer(lengths, np.uint16),
+        outlinks=np.frombuffer(outlinks, np.uint32),
+        declared=tuple(declared.split("\n")) if declared else (),
+    )

@@ -1,0 +1,314 @@
+"""Where sketches wait for their partners: SQLite, in a file or in memory.
+
+Nothing of a page stays in Python objects between two calls of the aligner, so a crawl
+of 500,000 pages needs no more memory for alignment than one of 5,000, and a crawl that
+was stopped finds everything again. One caller at a time.
+
+A URL is known by a loose key: scheme, `www.`, a trailing slash and an index page's name
+do not count, because links that declare a translation are not careful about them.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import xxhash
+
+from crawler.aligner.sketch import pack, unpack
+from crawler.data import LangPair, Sketch
+from crawler.errors import RunDirError
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE IF NOT EXISTS sites (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+CREATE TABLE IF NOT EXISTS pages (
+  id INTEGER PRIMARY KEY, site INTEGER, side INTEGER, url TEXT, identity INTEGER,
+  key INTEGER, handle INTEGER, family INTEGER, handle_text TEXT, family_text TEXT,
+  digest TEXT, size INTEGER, sketch BLOB
+);
+CREATE UNIQUE INDEX IF NOT EXISTS by_url ON pages (identity);
+CREATE INDEX IF NOT EXISTS by_key ON pages (key);
+CREATE INDEX IF NOT EXISTS by_handle ON pages (handle);
+CREATE INDEX IF NOT EXISTS by_site ON pages (site);
+CREATE TABLE IF NOT EXISTS declared (
+  source INTEGER, target INTEGER, PRIMARY KEY (source, target)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_target ON declared (target, source);
+CREATE TABLE IF NOT EXISTS emitted (
+  src INTEGER, trg INTEGER, score REAL, PRIMARY KEY (src, trg)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_trg ON emitted (trg);
+"""
+_VERSION = "1"
+# The spill file is a cache of the WARCs: worth keeping over a restart, not worth
+# waiting for the disk.
+_PRAGMAS = """
+PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;
+"""
+
+_LOOSE = re.compile(r"^https?://(?:www\d?\.)?|(?:/(?:index\.\w{3,5})?)?(?=\?|$)")
+
+
+def hash64(text: str) -> int:
+    """A hash that fits a signed 64-bit column."""
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "replace")) >> 1
+
+
+def url_key(url: str) -> int:
+    """One number for all the addresses that a server takes for one page.
+
+    >>> url_key("http://www.example.org/is/") == url_key("https://example.org/is")
+    True
+    """
+    return hash64(_LOOSE.sub("", url))
+
+
+@dataclass(frozen=True, slots=True)
+class PageRow:
+    """A page as the batch stages list it; its sketch is fetched when it is needed."""
+
+    id: int
+    side: int  # 0: src, 1: trg
+    url: str
+    key: int
+    handle: int
+    family: int
+    digest: str
+    size: int
+
+
+class SketchStore:
+    """Sketches by id, handle and URL; declared links; the pairs that were emitted."""
+
+    def __init__(self, langs: LangPair, path: str | Path | None = None) -> None:
+        self.langs = langs
+        self.path = str(path) if path else ":memory:"
+        try:
+            self._db = sqlite3.connect(self.path, check_same_thread=False)
+            self._db.executescript(_PRAGMAS + _SCHEMA)
+        except sqlite3.Error as error:
+            raise RunDirError(
+                f"{self.path}: cannot hold the aligner's pages: {error} (remove the"
+                " file, or give another run directory)"
+            ) from error
+        self._check({"version": _VERSION, "langs": str(langs)})
+        self._sites: dict[str, int] = {}
+
+    def _check(self, about: dict[str, str]) -> None:
+        known = dict(self._db.execute("SELECT name, value FROM about"))
+        for name, value in about.items():
+            if known.setdefault(name, value) != value:
+                raise RunDirError(
+                    f"{self.path}: its {name} is {known[name]}, not {value} (remove"
+                    " the file, or give another run directory)"
+                )
+        self._db.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", known.items())
+
+    # ------------------------------------------------------------ pages
+
+    def put(self, sketch: Sketch) -> int | None:
+        """Keep a sketch; its id, or None if its URL is known and nothing changed.
+
+        Of two contents of one URL the one with the smaller digest stays, whichever came
+        first: what was added decides, not the order.
+        """
+        identity = hash64(sketch.url)
+        known = self._db.execute(
+            "SELECT id, digest FROM pages WHERE identity = ?", (identity,)
+        ).fetchone()
+        if known:
+            if known[1] <= sketch.digest:
+                return None
+            self._remove(known[0], identity)
+        side = 0 if sketch.lang == self.langs.src else 1
+        row = self._db.execute(
+            "INSERT INTO pages (site, side, url, identity, key, handle, family,"
+            " handle_text, family_text, digest, size, sketch)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                self.site_id(sketch.site),
+                side,
+                sketch.url,
+                identity,
+                url_key(sketch.url),
+                hash64(sketch.handle),
+                hash64(sketch.family),
+                sketch.handle,
+                sketch.family,
+                sketch.digest,
+                sketch.size,
+                pack(sketch),
+            ),
+        )
+        if sketch.declared:
+            self.declare(sketch.url, sketch.declared)
+        assert row.lastrowid is not None
+        return row.lastrowid
+
+    def _remove(self, page: int, identity: int) -> None:
+        self._db.execute("DELETE FROM pages WHERE id = ?", (page,))
+        self._db.execute("DELETE FROM emitted WHERE ? IN (src, trg)", (page,))
+
+    def site_id(self, name: str) -> int:
+        """The number of a site, given at first sight."""
+        found = self._sites.get(name)
+        if found is None:
+            self._db.execute("INSERT OR IGNORE INTO sites (name) VALUES (?)", (name,))
+            found = self._db.execute(
+                "SELECT id FROM sites WHERE name = ?", (name,)
+            ).fetchone()[0]
+            if len(self._sites) > 100_000:
+                self._sites.clear()
+            self._sites[name] = found
+        return int(found)
+
+    def sites(self) -> list[str]:
+        """Every site with a page, by name."""
+        rows = self._db.execute(
+            "SELECT name FROM sites WHERE EXISTS"
+            " (SELECT 1 FROM pages WHERE pages.site = sites.id) ORDER BY name"
+        )
+        return [name for (name,) in rows]
+
+    def rows(self, site: str) -> list[PageRow]:
+        """The pages of a site, by URL."""
+        rows = self._db.execute(
+            "SELECT id, side, url, key, handle, family, digest, size FROM pages"
+            " WHERE site = ? ORDER BY url",
+            (self.site_id(site),),
+        )
+        return [PageRow(*row) for row in rows]
+
+    def count(self, site: str) -> tuple[int, int]:
+        """How many pages a site has on either side."""
+        rows = self._db.execute(
+            "SELECT side, count(*) FROM pages WHERE site = ? GROUP BY side",
+            (self.site_id(site),),
+        )
+        counts = dict(rows)
+        return counts.get(0, 0), counts.get(1, 0)
+
+    def latest(self, limit: int) -> list[int]:
+        """The pages that were put last."""
+        return self._ids("SELECT id FROM pages ORDER BY id DESC LIMIT ?", (limit,))
+
+    def get(self, pages: Sequence[int]) -> Iterator[Sketch]:
+        """The sketches of some pages, in their order."""
+        for page in pages:
+            row = self._db.execute(
+                "SELECT side, url, name, handle_text, family_text, digest, size, sketch"
+                " FROM pages JOIN sites ON sites.id = pages.site WHERE pages.id = ?",
+                (page,),
+            ).fetchone()
+            side, url, site, handle, family, digest, size, data = row
+            yield unpack(
+                data,
+                url=url,
+                site=site,
+                lang=self.langs.trg if side else self.langs.src,
+                digest=digest,
+                handle=handle,
+                family=family,
+                size=size,
+            )
+
+    def same_handle(self, handle: str, lang: str, limit: int) -> list[int]:
+        """Pages in a language whose handle is this one, by URL."""
+        return self._ids(
+            "SELECT id FROM pages WHERE handle = ? AND side = ? ORDER BY url LIMIT ?",
+            (hash64(handle), self._side(lang), limit),
+        )
+
+    def known(self, url: str, lang: str) -> list[int]:
+        """Pages in a language at an address, by URL."""
+        return self._ids(
+            "SELECT id FROM pages WHERE key = ? AND side = ? ORDER BY url",
+            (url_key(url), self._side(lang)),
+        )
+
+    # ------------------------------------------------------------ declared links
+
+    def declare(self, url: str, targets: Iterable[str]) -> None:
+        """Remember that a page, or a sitemap, calls these URLs versions of one."""
+        source = url_key(url)
+        self._db.executemany(
+            "INSERT OR IGNORE INTO declared VALUES (?, ?)",
+            [(source, target) for u in targets if (target := url_key(u)) != source],
+        )
+
+    def declared_by(self, url: str, lang: str, limit: int) -> list[int]:
+        """Pages in a language that this URL declares its other version, by URL."""
+        return self._ids(
+            "SELECT id FROM declared JOIN pages ON key = target"
+            " WHERE source = ? AND side = ? ORDER BY url LIMIT ?",
+            (url_key(url), self._side(lang), limit),
+        )
+
+    def declaring(self, url: str, lang: str, limit: int) -> list[int]:
+        """Pages in a language that declare this URL their other version, by URL."""
+        return self._ids(
+            "SELECT id FROM declared JOIN pages ON key = source"
+            " WHERE target = ? AND side = ? ORDER BY url LIMIT ?",
+            (url_key(url), self._side(lang), limit),
+        )
+
+    def declarations(self, site: str) -> list[tuple[int, int]]:
+        """(page, page that it declares) within a site, of different languages."""
+        # CROSS JOIN keeps the order, and the plus keeps the index of sites out of it:
+        # SQLite would else meet every page of the site with every other.
+        rows = self._db.execute(
+            "SELECT a.id, b.id FROM pages a CROSS JOIN declared ON source = a.key"
+            " CROSS JOIN pages b ON b.key = target"
+            " AND +b.site = a.site AND b.side != a.side"
+            " WHERE a.site = ? ORDER BY a.url, b.url",
+            (self.site_id(site),),
+        )
+        return rows.fetchall()
+
+    # ------------------------------------------------------------ emitted pairs
+
+    def emit(self, src: int, trg: int, score: float) -> None:
+        """Remember a pair that was handed out."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO emitted VALUES (?, ?, ?)", (src, trg, score)
+        )
+
+    def best_emitted(self, page: int) -> float:
+        """The best score of a page in a pair that was handed out; 0 without one."""
+        found = self._db.execute(
+            "SELECT max(score) FROM (SELECT score FROM emitted WHERE src = ?1"
+            " UNION ALL SELECT score FROM emitted WHERE trg = ?1)",
+            (page,),
+        ).fetchone()[0]
+        return float(found or 0.0)
+
+    def unpaired(self, site: str) -> set[int]:
+        """The pages of a site that no handed-out pair holds."""
+        return set(
+            self._ids(
+                "SELECT id FROM pages WHERE site = ? AND id NOT IN"
+                " (SELECT src FROM emitted) AND id NOT IN (SELECT trg FROM emitted)",
+                (self.site_id(site),),
+            )
+        )
+
+    # ------------------------------------------------------------ the rest
+
+    def commit(self) -> None:
+        """Make everything so far survive a kill."""
+        self._db.commit()
+
+    def close(self) -> None:
+        """Commit, and give the file back."""
+        self._db.commit()
+        self._db.close()
+
+    def _side(self, lang: str) -> int:
+        return 0 if lang == self.langs.src else 1
+
+    def _ids(self, query: str, values: Sequence[object]) -> list[int]:
+        return [page for (page,) in self._db.execute(query, tuple(values))]

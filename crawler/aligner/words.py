@@ -1,0 +1,156 @@
+"""Text to word ids: what a content comparison needs of a text, in four bytes a word.
+
+A word is a run of letters and digits, in lower case; a number keeps its inner points
+and commas. Scripts that are written without spaces are cut without a dictionary: by
+script, and a long run of Han characters into its bigrams, of Thai and its neighbours
+into 4-grams (ALIGNMENT: no segmenter is needed to align Japanese).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+_WORD = re.compile(r"\n|\d+(?:[.,:]\d+)*|[^\W_]+")
+
+_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HIRAGANA = "\u3041-\u309f"
+_KATAKANA = "\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+# Thai, Lao, Tibetan, Burmese, Khmer: letters and the marks that belong to them
+_SOUTH = "\u0e00-\u109f\u1780-\u17ff"
+_SCRIPT_WORD = re.compile(
+    rf"\n|\d+(?:[.,:]\d+)*|[{_HAN}]+|[{_HIRAGANA}]+|[{_KATAKANA}]+|[{_SOUTH}]+"
+    rf"|[^\W_{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH}]+"
+)
+_FIRST_UNSEGMENTED = "\u0e00"
+_SOUTH_GRAM = 4  # a Thai word is three to five characters
+
+BREAK = "\n"  # stands between blocks, and comes back as a word of its own
+BREAK_ID = 0  # no word has it
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a lower-case text; a line break comes back as the word BREAK.
+
+    >>> words_of("emergency exit, 2.5 m")
+    ['emergency', 'exit', '2.5', 'm']
+    >>> words_of("非常口はこちら、出口")
+    ['非常', '常口', 'はこちら', '出口']
+    """
+    if text.isascii() or not _has_unsegmented(_code_points(text)):
+        return _WORD.findall(text)
+    words: list[str] = []
+    for run in _SCRIPT_WORD.findall(text):
+        if run < _FIRST_UNSEGMENTED or len(run) <= 2:
+            words.append(run)
+        else:
+            words.extend(_cut(run))
+    return words
+
+
+def _cut(run: str) -> Iterator[str]:
+    """A run of one script in n-grams, if nothing else tells where its words end."""
+    first = ord(run[0])
+    if first < 0x1800:
+        size = _SOUTH_GRAM
+    elif 0x3400 <= first <= 0x9FFF or 0xF900 <= first <= 0xFAFF or first >= 0x20000:
+        size = 2
+    else:
+        size = len(run)
+    last = max(1, len(run) - size + 1)
+    return (run[start : start + size] for start in range(last))
+
+
+def _code_points(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
+
+
+def _has_unsegmented(codes: np.ndarray) -> bool:
+    high = codes[codes >= 0x0E00]
+    return bool(
+        np.any(
+            (high < 0x10A0)
+            | ((high >= 0x1780) & (high < 0x1800))
+            | ((high >= 0x3005) & (high < 0xAC00))
+            | ((high >= 0xF900) & (high < 0xFB00))
+            | (high >= 0x20000)
+        )
+    )
+
+
+def dense_characters(text: str) -> int:
+    """How many Chinese, Japanese and Korean characters a text has.
+
+    >>> dense_characters("非常口 exit 비상구")
+    6
+    """
+    if text.isascii():
+        return 0
+    codes = _code_points(text)
+    return int(
+        np.count_nonzero(
+            ((codes >= 0x3040) & (codes <= 0xD7AF))
+            | ((codes >= 0xF900) & (codes < 0xFB00))
+            | (codes >= 0x20000)
+        )
+    )
+
+
+class WordIds:
+    """Words → 32-bit ids, the same in every run; odd for a number, else even.
+
+    What stands between two blanks is looked up as it is, punctuation and all, and found
+    nine times in ten: 130 µs for a page of 1,000 words, a third of what cutting and
+    hashing takes.
+    """
+
+    def __init__(self) -> None:
+        self._packed = _Bounded(self._pack)
+        self._ids = _Bounded(_word_id)
+
+    def encode(self, text: str) -> NDArray[np.uint32]:
+        """The ids of the words of a text, in reading order; BREAK_ID for BREAK.
+
+        >>> WordIds().encode("Exit 3, exit 3.").tolist()
+        [1881662098, 2632741829, 1881662098, 2632741829]
+        """
+        pieces = text.lower().split(" ")
+        return np.frombuffer(b"".join(map(self._packed.__getitem__, pieces)), np.uint32)
+
+    def _pack(self, piece: str) -> bytes:
+        ids = [self._ids[word] for word in words_of(piece)]
+        return struct.pack(f"<{len(ids)}I", *ids)
+
+
+def _word_id(word: str) -> int:
+    if word == BREAK:
+        return BREAK_ID
+    hashed = xxhash.xxh32_intdigest(word.encode("utf-8", "replace"))
+    return hashed | 1 if word[0].isdigit() else max(hashed & ~1, 2)
+
+
+class _Bounded(dict[str, T]):
+    """A dict that fills itself, and starts afresh when it is full."""
+
+    _LIMIT = 1 << 17  # entries, about 15 MB
+    _LONGEST = 40  # a sentence of Japanese comes once
+
+    def __init__(self, make: Callable[[str], T]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: str) -> T:
+        value = self._make(key)
+        if len(key) <= self._LONGEST:
+            if len(self) >= self._LIMIT:
+                self.clear()
+            self[key] = value
+        return value

@@ -1,0 +1,66 @@
+"""The `bifocal` command: one file a verb.
+
+A verb is a module of this package with a docstring, `add_arguments(parser)` and
+`run(args) -> int`. Its heavy imports are inside `run`, so that `bifocal --help` is
+instant. Results go to stdout, talk to stderr; exit status 2 for usage, 1 for a run that
+failed, 0 otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import logging
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from crawler.errors import BifocalError
+
+_DESCRIPTION = """\
+Find parallel pages on bilingual sites.
+
+Three ways of use:
+  scrapy crawl bilingual -a seeds=FILE -a langs=en,is     crawl, store and pair
+  bifocal align runs/is1/warc --langs en,is --out DIR     pair again, from WARC files
+  python -m training.url_pair PROFILE                     train the URL models
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb; the console script `bifocal`."""
+    parser = argparse.ArgumentParser(
+        prog="bifocal",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"bifocal {version('bifocal')}"
+    )
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for module_info in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{module_info.name}")
+        purpose, _, details = (module.__doc__ or "").partition("\n")
+        verb = verbs.add_parser(
+            module_info.name,
+            help=purpose,
+            description=f"{purpose}\n{details}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(verb)
+        verb.set_defaults(run=module.run)
+    args = parser.parse_args(argv)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    try:
+        status: int = args.run(args)
+    except BifocalError as error:
+        print(f"bifocal: error: {error}", file=sys.stderr)
+        return error.exit_status
+    except BrokenPipeError:  # `bifocal … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return status

@@ -1,0 +1,108 @@
+"""What came over the wire goes to disk first: responses to WARC records and pages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Self
+
+from scrapy.crawler import Crawler
+from scrapy.http import Headers, Response
+
+from crawler.components.assembly import run_dir
+from crawler.data import Page
+from crawler.warc.exchange import Exchange
+from crawler.warc.http import HttpResponse, decode_body
+from crawler.warc.recovery import recover
+from crawler.warc.writer import WarcConfig, WarcWriter
+
+
+class Archive:
+    """Keeps every answer as it came, and gives it back as a page to read."""
+
+    def __init__(self, writer: WarcWriter, counts: Counter[str]) -> None:
+        """Write with this writer; `counts` takes what had to be repaired."""
+        self._writer = writer
+        self._counts = counts
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, counts: Counter[str]) -> Self:
+        """Write into the run directory; mend what a killed run left there."""
+        settings = crawler.settings
+        folder = run_dir(crawler).warc
+        for mended in recover(folder):
+            counts["warc/recovered"] += 1
+            counts["warc/recovered_bytes_cut"] += mended.cut
+        config = WarcConfig(
+            prefix=settings["WARC_PREFIX"],
+            max_bytes=settings.getint("WARC_MAX_BYTES"),
+            level=settings.getint("WARC_GZIP_LEVEL"),
+            info={
+                "http-header-user-agent": settings["USER_AGENT"],
+                "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
+            },
+        )
+        return cls(WarcWriter(folder, config), counts)
+
+    def keep(self, response: Response, url: str) -> Page:
+        """Write request and response; raises WarcError when that cannot be done.
+
+        `url` is the canonical URL that was asked for: Scrapy may spell it differently.
+        """
+        request = response.request
+        headers = tuple(_raw(response.headers))
+        exchange = Exchange(
+            url=url,
+            status=response.status,
+            response_headers=headers,
+            body=response.body,
+            fetched_at=datetime.now(UTC),
+            method=request.method if request else "GET",
+            request_headers=tuple(_raw(request.headers)) if request else (),
+            reason=_reason(response.status),
+            http_version=response.protocol or "HTTP/1.1",
+            ip=str(response.ip_address) if response.ip_address else None,
+        )
+        location = self._writer.write_exchange(exchange)
+        decoded = tuple(
+            (name.decode("latin-1"), value.decode("latin-1")) for name, value in headers
+        )
+        body = response.body
+        if any(name.lower() == b"content-encoding" for name, _ in headers):
+            answer = HttpResponse(response.status, decoded, body)
+            body = decode_body(answer, self._counts)
+        return Page(
+            url,
+            response.status,
+            decoded,
+            body,
+            exchange.fetched_at,
+            location.record_id,
+        )
+
+    def note(self, page: Page, fields: Iterable[tuple[str, str]]) -> None:
+        """Write what was found out about a page as its metadata record."""
+        self._writer.write_metadata(page.url, page.record_id, fields)
+
+    def flush(self) -> None:
+        """Everything so far is with the operating system, or on disk if asked."""
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Complete the last file."""
+        self._writer.close()
+
+
+def _raw(headers: Headers) -> Iterable[tuple[bytes, bytes]]:
+    for name in headers:
+        for value in headers.getlist(name):
+            yield name, value
+
+
+def _reason(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""

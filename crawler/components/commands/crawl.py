@@ -1,0 +1,49 @@
+"""`scrapy crawl`, with errors that a person can act on.
+
+A mistake of the user or the end of a disk is one line that says what, where and the
+cure, and the exit status is not 0. Scrapy's own milestones are left out of the log
+unless a log level is asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from asyncio import Task
+from typing import cast
+
+from scrapy.commands.crawl import Command as CrawlCommand
+from scrapy.exceptions import UsageError
+from scrapy.utils.log import DEFAULT_LOGGING
+
+from crawler.errors import BifocalError
+
+
+class Command(CrawlCommand):
+    """Runs a spider and reports what ended it."""
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Quiet Scrapy, before it starts to talk."""
+        super().process_options(args, opts)
+        if opts.loglevel is None:
+            # the level that Scrapy itself gives its logger when it starts
+            loggers = cast("dict[str, dict[str, str]]", DEFAULT_LOGGING["loggers"])
+            loggers["scrapy"]["level"] = "WARNING"
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Run one spider by name."""
+        if len(args) != 1:
+            raise UsageError("expected the name of one spider: scrapy crawl bilingual")
+        assert self.crawler_process
+        crawler = self._create_crawler(args[0])
+        task = cast("Task[None]", self.crawler_process.crawl(crawler, **opts.spargs))
+        self.crawler_process.start()
+        error = task.exception() if task.done() and not task.cancelled() else None
+        fatal = error or getattr(crawler.spider, "fatal", None)
+        if isinstance(fatal, BifocalError):
+            self.exitcode = fatal.exit_status
+            print(f"bifocal: error: {fatal}", file=sys.stderr)
+        elif fatal is not None:
+            raise fatal
+        elif self.crawler_process.bootstrap_failed:
+            self.exitcode = 1

@@ -1,0 +1,86 @@
+"""Add-on and download handler: REPLAY_WARCS turns recordings into the web.
+
+    scrapy crawl bilingual -a … -s REPLAY_WARCS=worlds/demo -s RUN_DIR=runs/replay
+
+The same spider, frontier and aligner run; only the network is gone. One request at a
+time and no waiting: the order is exact, and every run gives the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.crawler import Crawler
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
+
+from crawler.replay.world import ReplayWorld
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.settings import BaseSettings
+
+
+class ReplayAddon:
+    """Opens the world and sets what a replayed crawl needs, if REPLAY_WARCS is set.
+
+    The world is opened here because an error in a download handler is only logged.
+    """
+
+    world: ReplayWorld | None = None
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Put the world in the place of the network."""
+        paths = [p for p in str(settings["REPLAY_WARCS"] or "").split(",") if p]
+        if not paths:
+            return
+        self.world = ReplayWorld.open(paths)
+        handler = "crawler.components.replay.ReplayDownloadHandler"
+        replayed = {
+            "DOWNLOAD_HANDLERS": {"http": handler, "https": handler},
+            # the links of a page are scored before the next is asked for
+            "CONCURRENT_REQUESTS": 1,
+            "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1,
+            # nobody waits
+            "DOWNLOAD_DELAY": 0,
+            "ROBOTS_MAX_CRAWL_DELAY": 0,
+            "RETRY_WAIT": 0,
+        }
+        for name, value in replayed.items():
+            settings.set(name, value, "cmdline")  # above the profile's own
+
+
+class ReplayDownloadHandler(BaseDownloadHandler):
+    """Answers from a ReplayWorld."""
+
+    def __init__(self, crawler: Crawler, world: ReplayWorld) -> None:
+        """Answer from this world."""
+        super().__init__(crawler)
+        self.world = world
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Answer from the add-on's world; both schemes share it."""
+        assert crawler.addons is not None
+        (addon,) = (a for a in crawler.addons.addons if isinstance(a, ReplayAddon))
+        assert addon.world is not None
+        return cls(crawler, addon.world)
+
+    async def download_request(self, request: Request) -> Response:
+        """What the world answers."""
+        page = self.world.answer(request.url)
+        # the body is decoded already; what says otherwise would be untrue
+        untrue = {"content-encoding", "transfer-encoding", "content-length"}
+        headers = Headers()
+        for name, value in page.headers:
+            if name.lower() not in untrue:
+                headers.appendlist(name, value.encode("latin-1", "replace"))
+        kind = responsetypes.from_args(headers=headers, url=request.url, body=page.body)
+        return kind(request.url, status=page.status, headers=headers, body=page.body)
+
+    async def close(self) -> None:
+        """Add what the world was asked to the stats, and give its files back."""
+        for name, count in self.world.counts.items():
+            self.crawler.stats.set_value(name, count)
+        self.world.close()

@@ -1,0 +1,94 @@
+"""robots.txt, fetched like any page: through the site gate, kept in the WARC.
+
+The scheduler asks here before it hands out the first page of an origin; the answer
+comes back through Scrapy's callbacks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from scrapy import Request
+from scrapy.http import Response
+from twisted.python.failure import Failure
+
+from crawler.extract.document import read_page
+from crawler.frontier.frontier import Lease
+from crawler.frontier.robots import REFUSE_ALL, RobotsRules, origin_of, rules_of
+
+# RFC 9309, section 2.3.1.2: follow at least five redirects.
+_MAX_REDIRECTS = 5
+# Asked for this often, with growing pauses (seconds), before the origin is given up:
+# long enough for a server's restart, short enough for a list of dead hosts.
+_TRIES = 3
+_PAUSE = 2.0
+
+
+class Robots:
+    """The rules of every origin that was asked so far.
+
+    `keep` stores a response and gives its page; `on_rules(lease, rules)` and
+    `on_delay(lease, seconds)` tell the scheduler to go on, now or later.
+    """
+
+    def __init__(
+        self,
+        keep: Callable[[Response, str], Any],
+        on_rules: Callable[[Lease, RobotsRules], None],
+        on_delay: Callable[[Lease, float], None],
+    ) -> None:
+        """Take what to do with answers."""
+        self._keep = keep
+        self._on_rules = on_rules
+        self._on_delay = on_delay
+        self._rules: dict[str, RobotsRules] = {}
+        self._failures: Counter[str] = Counter()
+
+    def rules(self, url: str) -> RobotsRules | None:
+        """The rules for a URL; None: its robots.txt must be fetched first."""
+        return self._rules.get(origin_of(url))
+
+    def request(self, lease: Lease) -> Request:
+        """Ask for the robots.txt that stands before a lease."""
+        return Request(
+            f"{origin_of(lease.url)}/robots.txt",
+            callback=self.parse,
+            errback=self.failed,
+            meta={"lease": lease},
+            dont_filter=True,
+        )
+
+    def parse(self, response: Response) -> Iterator[Request]:
+        """Take the rules of an origin, or follow the redirect to them."""
+        request = response.request
+        assert request is not None
+        lease: Lease = request.meta["lease"]
+        hops: int = request.meta.get("robots_hops", 0)
+        page = self._keep(response, request.url)
+        target = read_page(page).location
+        if target and hops < _MAX_REDIRECTS:
+            meta = {"lease": lease, "robots_hops": hops + 1}
+            yield request.replace(url=target, meta=meta)
+        elif page.status >= 500 or page.status == 429:
+            self._unknown(lease)
+        else:
+            self._known(lease, rules_of(page.status, page.body))
+
+    def failed(self, failure: Failure) -> None:
+        """No answer at all."""
+        self._unknown(failure.request.meta["lease"])  # type: ignore[attr-defined]
+
+    def _known(self, lease: Lease, rules: RobotsRules) -> None:
+        self._rules[origin_of(lease.url)] = rules
+        self._on_rules(lease, rules)
+
+    def _unknown(self, lease: Lease) -> None:
+        """Ask again later; RFC 9309, section 2.3.1.4: unreachable refuses all."""
+        origin = origin_of(lease.url)
+        self._failures[origin] += 1
+        if self._failures[origin] >= _TRIES:
+            self._known(lease, REFUSE_ALL)
+        else:
+            self._on_delay(lease, _PAUSE * self._failures[origin])

@@ -1,0 +1,201 @@
+"""FrontierScheduler: Scrapy's scheduler, with the frontier in place of its queues.
+
+Scrapy pulls requests into per-host queues where their order is frozen; here a site is
+held back while one of its pages is on the way (crawler.frontier.gate), so the best URL
+known is the next one asked for. Requests are made only when a URL is popped: links live
+in the frontier as strings. robots.txt comes through the same gate before the first page
+of an origin, and its crawl-delay is what the gate waits.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import Request
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.crawler import Crawler
+from scrapy.utils.asyncio import call_later
+
+from crawler.components.robots import Robots
+from crawler.components.signals import pair_found
+from crawler.data import Link, PairScore, ScoredUrl, Site
+from crawler.frontier.frontier import SEED_SCORE, Frontier, Lease
+from crawler.frontier.gate import SiteGate
+from crawler.frontier.robots import RobotsRules
+from crawler.urls import site_of
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+
+# Shorter waits (seconds) than this are not worth a timer.
+_MIN_WAIT = 0.005
+
+
+class FrontierScheduler(BaseScheduler):
+    """Hands out the best URL of a site that may be asked now."""
+
+    def __init__(self, crawler: Crawler, frontier: Frontier, gate: SiteGate) -> None:
+        """Settings: USER_AGENT, DOWNLOAD_DELAY, ROBOTSTXT_OBEY, SITEMAPS and others."""
+        settings = crawler.settings
+        self.frontier = frontier
+        self._gate = gate
+        self._crawler = crawler
+        self._user_agent: str = settings["USER_AGENT"]
+        self._delay = settings.getfloat("DOWNLOAD_DELAY")
+        self._max_crawl_delay = settings.getfloat("ROBOTS_MAX_CRAWL_DELAY")
+        self._read_sitemaps = settings.getbool("SITEMAPS")
+        self._max_sitemaps = settings.getint("SITEMAPS_MAX")
+        self._sitemaps: dict[Site, int] = {}
+        self._robots: Robots | None = None
+        if settings.getbool("ROBOTSTXT_OBEY"):
+            spider: Any = crawler.spider
+            self._robots = Robots(spider.keep, self._robots_known, self._robots_later)
+        # Leases that waited for their robots.txt, and requests that go on with a lease
+        # whose site is closed for them already.
+        self._ready: deque[Lease] = deque()
+        self._direct: deque[Request] = deque()
+        self._asked_to_wait: dict[Site, float] = {}
+        self._wake_at = 0.0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the frontier that the settings name."""
+        from crawler.components.assembly import build_frontier
+
+        gate = SiteGate(crawler.settings.getint("SITE_CONCURRENCY"))
+        scheduler = cls(crawler, build_frontier(crawler), gate)
+        crawler.signals.connect(scheduler.paired, signal=pair_found)
+        return scheduler
+
+    # ------------------------------------------------- what the engine calls
+
+    def open(self, spider: Spider) -> None:
+        """Nothing to do: the frontier is open since it was built."""
+
+    def close(self, reason: str) -> None:
+        """Save everything; leased URLs will be pending again."""
+        self.frontier.close()
+
+    def has_pending_requests(self) -> bool:
+        """Is anything left, be its site busy or not?"""
+        return bool(self._ready or self._direct) or len(self.frontier) > 0
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take a request that did not come from the frontier.
+
+        One that carries a lease goes on with it (a redirected robots.txt) and is next;
+        any other (of another component, of the shell) becomes a seed.
+        """
+        if "lease" in request.meta:
+            self._direct.append(request)
+            return True
+        return self.frontier.seed([request.url]).added > 0
+
+    def next_request(self) -> Request | None:
+        """The next page, or the robots.txt that must be read before it."""
+        if self._direct:
+            return self._direct.popleft()
+        now = monotonic()
+        while lease := self._next_lease(now):
+            if self._robots is not None:
+                rules = self._robots.rules(lease.url)
+                if rules is None:
+                    self._gate.start(lease.site)
+                    return self._robots.request(lease)
+                if not rules.allows(lease.url, self._user_agent):
+                    self.frontier.counts["frontier/refused/robots"] += 1
+                    self.frontier.fetched(lease, None)
+                    continue
+            self._gate.start(lease.site)
+            spider: Any = self._crawler.spider
+            return Request(
+                lease.url,
+                errback=spider.failed,
+                meta={"lease": lease},
+                dont_filter=True,
+            )
+        self._wake_later(now)
+        return None
+
+    # ------------------------------------------------- what the spider calls
+
+    def finish(self, lease: Lease) -> None:
+        """A page is downloaded, parsed and scored: its site may be asked again."""
+        rules = self._robots.rules(lease.url) if self._robots else None
+        asked = rules.crawl_delay(self._user_agent) if rules else 0.0
+        delay = max(
+            self._delay,
+            min(asked, self._max_crawl_delay),
+            self._asked_to_wait.pop(lease.site, 0.0),
+        )
+        self._gate.finish(lease.site, monotonic(), delay)
+        wake_engine(self._crawler)
+
+    def back_off(self, site: Site, seconds: float) -> None:
+        """The site needs patience: an error, 429, Retry-After."""
+        self._asked_to_wait[site] = max(seconds, self._asked_to_wait.get(site, 0.0))
+
+    def sitemaps_found(self, urls: tuple[str, ...]) -> None:
+        """Fetch sitemaps after the seeds, before any page: one lists thousands."""
+        for url in urls if self._read_sitemaps else ():
+            site = site_of(url)
+            if url not in self.frontier.scope:
+                self.frontier.counts["frontier/refused/scope"] += 1
+            elif self._sitemaps.get(site, 0) >= self._max_sitemaps:
+                self.frontier.counts["frontier/refused/sitemaps"] += 1
+            else:
+                scored = ScoredUrl(Link(url, rel="sitemap"), SEED_SCORE / 2)
+                added = self.frontier.push([scored]).added
+                self._sitemaps[site] = self._sitemaps.get(site, 0) + added
+
+    def paired(self, pairs: list[PairScore]) -> None:
+        """Accepted pairs, for the frontier to learn from."""
+        self.frontier.paired(pairs)
+
+    # ------------------------------------------------------------ inside
+
+    def _next_lease(self, now: float) -> Lease | None:
+        busy = self._gate.busy(now)
+        for _ in range(len(self._ready)):
+            lease = self._ready.popleft()
+            if lease.site not in busy:
+                return lease
+            self._ready.append(lease)
+        return self.frontier.next(busy)
+
+    def _robots_known(self, lease: Lease, rules: RobotsRules) -> None:
+        self.sitemaps_found(rules.sitemaps)
+        self._ready.append(lease)
+        self.finish(lease)
+
+    def _robots_later(self, lease: Lease, seconds: float) -> None:
+        self.back_off(lease.site, seconds)
+        self._ready.append(lease)
+        self.finish(lease)
+
+    def _wake_later(self, now: float) -> None:
+        """Ask the engine to come back when the next site opens.
+
+        When told None, the engine next asks on an event or after its 5 s heartbeat.
+        """
+        wait = self._gate.wait(now)
+        if wait is None:
+            return
+        at = now + max(wait, _MIN_WAIT)
+        if not now < self._wake_at <= at:  # no timer is set for then or earlier
+            self._wake_at = at
+            call_later(at - now, wake_engine, self._crawler)
+
+
+def wake_engine(crawler: Crawler) -> None:
+    """Make the engine ask its scheduler again, soon.
+
+    Scrapy 2.19 has no public way; the attribute is private, so it is guarded here, in
+    one place, and tested: without it a crawl only slows down to the 5 s heartbeat.
+    """
+    slot = getattr(crawler.engine, "_slot", None)
+    nextcall = getattr(slot, "nextcall", None)
+    if nextcall is not None:
+        nextcall.schedule()

@@ -1,0 +1,233 @@
+"""The values that flow through Bifocal.
+
+Each is built once, complete, and never patched. In the order in which they appear in a
+run: `LangPair` and `Link` go in, a `Link` with a score is a `ScoredUrl`, the frontier
+holds it as a `FrontierEntry`, a download makes it a `Page`, `crawler.extract` turns
+that into a `Document`, and the aligner makes a `Sketch` of it and `CandidatePair`,
+`PairScore` and `SentencePair` out of two.
+
+Absence is None, never "" or -1. A score of 1.0 is best everywhere; a distance is called
+one (`strand.dp`). Feature names are `scorer.feature`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from crawler.errors import LanguageError
+from crawler.languages import language_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Lang = str  # a code of crawler.languages: `en`, `is`, `mt`
+Site = str  # a registered domain (crawler.urls.site_of), or a host without one
+Score = float
+
+NO_EVIDENCE: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class LangPair:
+    """The two languages of a run. `src` is the one that the user named first.
+
+    A document's side follows its detected language, never its URL.
+
+    >>> pair = LangPair.parse("Icelandic,en")
+    >>> pair.src, pair.trg, pair.other("en"), "fr" in pair
+    ('is', 'en', 'is', False)
+    """
+
+    src: Lang
+    trg: Lang
+
+    @classmethod
+    def parse(cls, text: str) -> LangPair:
+        """Read `en,is`, `eng,isl` or `English,Icelandic`; raise LanguageError."""
+        names = [name for name in text.replace(";", ",").split(",") if name.strip()]
+        if len(names) != 2:
+            raise LanguageError(
+                f"expected two languages, got {text!r} (write langs=en,is)"
+            )
+        src, trg = (language_of(name).code for name in names)
+        if src == trg:
+            raise LanguageError(
+                f"both languages of {text!r} are {src!r} (name two different ones)"
+            )
+        return cls(src, trg)
+
+    def other(self, lang: Lang) -> Lang:
+        """The other language of the pair; ValueError when `lang` is not in it."""
+        if lang == self.src:
+            return self.trg
+        if lang == self.trg:
+            return self.src
+        raise ValueError(f"{lang!r} is not one of {self}")
+
+    def __contains__(self, lang: object) -> bool:
+        return lang in (self.src, self.trg)
+
+    def __iter__(self) -> Iterator[Lang]:
+        return iter((self.src, self.trg))
+
+    def __str__(self) -> str:
+        return f"{self.src},{self.trg}"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One way to a URL: a seed, an anchor, a declared alternate, a redirect."""
+
+    url: str  # canonical (crawler.urls)
+    source_url: str | None = None  # the page that it was found on; None for a seed
+    anchor: str = ""  # the text that a reader sees; an image's alt text if none
+    hreflang: Lang | None = None  # the language that the page declares for it
+    rel: str = ""  # alternate, sitemap, next, prev, redirect, frame, nofollow, …
+    depth: int = 0  # clicks from the nearest seed
+    is_seed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredUrl:
+    """A link with the score that it was given, and why."""
+
+    link: Link
+    score: Score
+    evidence: Mapping[str, float] = field(default_factory=lambda: NO_EVIDENCE)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierEntry:
+    """What a FrontierStore holds of a URL that is to be fetched."""
+
+    url: str
+    site: Site
+    score: Score
+    depth: int = 0
+    payload: bytes = b""  # JSON, opaque to the store: the link and its evidence
+
+
+@dataclass(frozen=True, slots=True)
+class KnownUrl:
+    """A URL that a FrontierStore has seen, whatever became of it."""
+
+    entry: FrontierEntry
+    state: str  # pending, leased or done
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One answer of a server, as it came: any status, any content type."""
+
+    url: str
+    status: int
+    headers: tuple[tuple[str, str], ...]  # in the order received
+    body: bytes  # content decoded (no gzip), transfer decoded, not charset decoded
+    fetched_at: datetime  # aware, UTC
+    record_id: str | None = None  # WARC-Record-ID, once it is written
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header, whatever its case."""
+        name = name.lower()
+        return next((v for k, v in self.headers if k.lower() == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of text that a reader sees as one unit: a paragraph, a cell, a heading."""
+
+    tag: str  # the block-level element that holds it: p, h1, li, td
+    text: str  # white space folded to single blanks
+    boilerplate: bool  # inside nav, header, footer, aside, form
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page as text with a language, the unit that the aligner works on.
+
+    `tokens` is the page linearized as in Resnik & Smith (2003), section 2.1.3: a start
+    tag is `<p`, an end tag `</p`, and the empty string stands for the next of
+    `chunks`, the texts between tags. Scripts, styles and comments are gone.
+    `crawler.extract.text.blocks_of` makes text blocks of the two.
+    """
+
+    url: str
+    site: Site
+    lang: Lang | None  # None: too little text, or no language that CLD2 knows
+    lang_confidence: float  # 0 to 1
+    title: str
+    tokens: tuple[str, ...]
+    chunks: tuple[str, ...]
+    links: tuple[Link, ...]
+    digest: str  # of the visible text; equal text, equal digest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketch:
+    """What the aligner remembers of a document: a few KB, whatever its length.
+
+    Texts are held as 32-bit ids (`crawler.aligner.sketch` makes them): equal text,
+    equal id. A word's id is odd if it is a number; the lowest bits of a block's id say
+    whether it is code (1) and whether it stood in boilerplate markup (2).
+    """
+
+    url: str
+    site: Site
+    lang: Lang
+    digest: str
+    handle: str  # the URL without markers of the two languages of the run
+    family: str  # the URL without any language's markers: all versions of a page
+    size: int  # characters, white space left out, a Chinese one counted as 2.2
+    words: NDArray[np.uint32]  # in reading order, boilerplate markup last
+    blocks: NDArray[np.uint32]  # in the same order
+    block_words: NDArray[np.uint16]  # how many words each block has
+    block_sizes: NDArray[np.uint16]  # its characters, white space left out
+    markup: bytes  # the page linearized, one byte a token; b"\0" is a chunk
+    chunk_lengths: NDArray[np.uint16]  # characters, white space left out
+    outlinks: NDArray[np.uint32]  # links that leave the site
+    declared: tuple[str, ...]  # URLs that it declares its own other version
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidatePair:
+    """Two pages in different languages that may be translations of each other."""
+
+    src: Sketch
+    trg: Sketch
+    found_by: frozenset[str]  # names of the candidate generators
+
+
+@dataclass(frozen=True, slots=True)
+class PairScore:
+    """How parallel two pages are, with every feature that went into it.
+
+    The twins are copies of the two pages (other addresses of the same main text): the
+    pair holds for them as well, and none of them is paired again without evidence of
+    its own.
+    """
+
+    src_url: str
+    trg_url: str
+    score: Score
+    features: Mapping[str, float] = field(default_factory=lambda: NO_EVIDENCE)
+    found_by: frozenset[str] = frozenset()
+    src_twins: tuple[str, ...] = ()
+    trg_twins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePair:
+    """One bead of a sentence alignment."""
+
+    src_url: str
+    trg_url: str
+    src_text: str
+    trg_text: str
+    score: Score
+    pair_score: Score
+    bead: tuple[int, int]  # how many sentences on each side

@@ -1,0 +1,1 @@
+"""Page → Document: bytes, charset, tokens, links, language."""

@@ -1,0 +1,85 @@
+"""Bytes to text: byte order mark, HTTP header, <meta>, then what the bytes look like.
+
+The order and the table of charset names that lie (`iso-8859-1` means cp1252 on the web)
+are those of w3lib, which follows the browsers. Nothing is ever refused: a byte that
+does not fit becomes U+FFFD, and the text says so.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from w3lib.encoding import (
+    html_body_declared_encoding,
+    http_content_type_encoding,
+    read_bom,
+    to_unicode,
+)
+
+# Python knows these as encodings; of text, on the web, they are none.
+_NO_CHARSETS = frozenset(
+    """base64 bz2 hex idna punycode quopri raw-unicode-escape rot-13 undefined
+    unicode-escape uu zlib""".split()
+)
+
+# Neither markup nor text begins so; a body that does is not worth a parser's time.
+_BINARY_PREFIXES = (
+    b"%PDF-",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"GIF8",
+    b"PK\x03\x04",
+    b"\x1f\x8b",
+    b"RIFF",
+    b"\x00\x00\x01\x00",
+    b"wOF",
+)
+# What no text has (WHATWG, MIME Sniffing, 3: binary data bytes).
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+
+
+def decode(body: bytes, content_type: str | None) -> str:
+    """The text of an HTML body; `content_type` is the HTTP header as it came.
+
+    >>> decode("<p>þú</p>".encode("latin-1"), "text/html; charset=iso-8859-1")
+    '<p>þú</p>'
+    """
+    encoding, mark = read_bom(body)
+    if encoding is not None and mark is not None:
+        return to_unicode(body[len(mark) :], encoding)
+    encoding = http_content_type_encoding(content_type)
+    if encoding in _NO_CHARSETS:
+        encoding = None
+    elif encoding == "utf-16":
+        encoding = "utf-16-le"  # what the name means on the web (Encoding Standard)
+    return to_unicode(body, encoding or _declared(body) or _guess(body))
+
+
+def _declared(body: bytes) -> str | None:
+    """What <meta> or the XML prologue says, which was just read as ASCII."""
+    encoding = html_body_declared_encoding(body)
+    if encoding is None or encoding in _NO_CHARSETS:
+        return None
+    return "utf-8" if encoding.startswith(("utf-16", "utf-32")) else encoding
+
+
+def _guess(body: bytes) -> str:
+    """No declaration at all: UTF-8 if it is, else the web's most common single byte."""
+    try:
+        # a last character that was cut off is no proof against UTF-8
+        codecs.utf_8_decode(body, "strict", False)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def looks_like_html(body: bytes, content_type: str | None) -> bool:
+    """Is this worth parsing as HTML? The header decides, the first bytes may veto."""
+    kind = re.split("[;,]", content_type or "", maxsplit=1)[0].strip().lower()
+    if kind and kind not in ("text/html", "application/xhtml+xml"):
+        return False
+    head = body[:1024].lstrip()
+    if head.startswith(_BINARY_PREFIXES):
+        return False
+    return b"<" in head or (bool(kind) and not _CONTROLS.search(head))

@@ -1,0 +1,107 @@
+"""A page as what it is: a document, a sitemap, a redirect, or nothing to read.
+
+The only caller of the other rooms of this folder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import xxhash
+
+from crawler.data import Document, Page
+from crawler.extract.decode import decode, looks_like_html
+from crawler.extract.language import Cld2Detector
+from crawler.extract.linearize import Element, linearize
+from crawler.extract.links import links_of
+from crawler.extract.sitemap import Sitemap, looks_like_sitemap, read_sitemap
+from crawler.extract.text import prose
+from crawler.languages import known_code
+from crawler.protocols import LanguageDetector
+from crawler.urls import Base, site_of
+
+# Less main text than this says nothing about a page's language: a gallery, a menu.
+MIN_MAIN_CHARACTERS = 200
+# A longer body is cut before parsing: dumps and bombs, not pages. 5 MB holds the
+# longest one-page manuals (lilypond.org: 4.1 MB).
+MAX_BODY = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a page holds; one of the first three, or none of them."""
+
+    document: Document | None = None
+    sitemap: Sitemap | None = None
+    location: str | None = None  # where a redirect leads, canonical
+    robots: str = ""  # the content of <meta name=robots>, lower case
+    reason: str | None = None  # why there is nothing to read
+
+
+def read_page(
+    page: Page, detector: LanguageDetector | None = None, *, depth: int = 0
+) -> Reading:
+    """Read a page, whatever it is.
+
+    `depth` is the page's distance from the nearest seed, in clicks.
+    """
+    if 300 <= page.status < 400:
+        target = page.header("location")
+        location = Base(page.url).join(target) if target else None
+        return Reading(location=location, reason="redirect")
+    if page.status != 200:
+        return Reading(reason=f"status/{page.status}")
+    if looks_like_sitemap(page.url, page.body):
+        return Reading(sitemap=read_sitemap(page.url, page.body), reason="sitemap")
+    if not page.body:
+        return Reading(reason="empty")
+    if not looks_like_html(page.body, page.header("content-type")):
+        return Reading(reason="not_html")
+    return _read_html(page, detector or _DETECTOR, depth)
+
+
+def _read_html(page: Page, detector: LanguageDetector, depth: int) -> Reading:
+    content_type = page.header("content-type")
+    linear = linearize(decode(page.body[:MAX_BODY], content_type))
+    main, everything = prose(linear.tokens, linear.chunks)
+    text = main if len(main) >= MIN_MAIN_CHARACTERS else everything
+    detected = detector.detect(
+        text, hint=known_code(_attribute(linear.elements, "html", "lang"))
+    )
+    links = links_of(linear.elements, page.url, depth)
+    document = Document(
+        url=page.url,
+        site=site_of(page.url),
+        lang=detected.lang,
+        lang_confidence=detected.confidence,
+        title=linear.title,
+        tokens=linear.tokens,
+        chunks=linear.chunks,
+        links=links,
+        digest=xxhash.xxh3_128_hexdigest(
+            "\n".join(linear.chunks).encode("utf-8", "replace")
+        ),
+    )
+    return Reading(document, robots=_robots(linear.elements))
+
+
+_DETECTOR = Cld2Detector()
+
+
+def build_document(
+    page: Page, detector: LanguageDetector | None = None, *, depth: int = 0
+) -> Document | None:
+    """The document of a page; None when it is no HTML page with status 200."""
+    return read_page(page, detector, depth=depth).document
+
+
+def _attribute(elements: tuple[Element, ...], name: str, key: str) -> str | None:
+    return next((e.attributes.get(key) for e in elements if e.name == name), None)
+
+
+def _robots(elements: tuple[Element, ...]) -> str:
+    return ",".join(
+        e.attributes.get("content", "").lower()
+        for e in elements
+        if e.name == "meta" and e.attributes.get("name", "").lower() == "robots"
+    )

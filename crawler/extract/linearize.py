@@ -1,0 +1,139 @@
+"""HTML to one flat sequence: start tags, end tags, chunks of text.
+
+Resnik & Smith (2003), section 2.1.3, step 1. The parser is lexbor (by selectolax), so
+broken HTML is repaired as browsers repair it; its serialisation is then regular enough
+to be cut by one expression. That costs 0.8 ms for a page of 43 KB, a third of walking
+the tree from Python.
+
+In: the text of a page.  Out: tokens and chunks, and the start tags that carry links.
+Differs from the paper: scripts, styles and templates are no part of the sequence; white
+space is folded; inline markup counts like any other.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+
+from crawler.extract.pieces import repaired
+
+# In lexbor's output < and > stand in text only as entities, attribute values are always
+# quoted, and quotes in them escaped. Comments may hold anything, and a name anything
+# but HTML's white space: `<a href="x""class="y">` has an attribute called `"class`.
+_TAG = re.compile(
+    r'<!--.*?-->|<!DOCTYPE[^>]*>|<([^ >]+(?: =?[^ =>]*="[^"]*")*)>', re.DOTALL
+)
+
+# The start tags that links, and what the page says of itself, are read from.
+_SPEAKING = frozenset(
+    """a area link meta base frame iframe option html img body title""".split()
+)
+# Elements without an end tag; their start tag is no ancestor of anything.
+VOID = frozenset(
+    "area base br col embed frame hr img input link meta param source track wbr".split()
+)
+CHUNK = ""  # the token that stands for a chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A start tag that may carry a link."""
+
+    name: str
+    attributes: dict[str, str]  # lower-case names
+    text: str  # what a reader sees of it; an image's alt text where there is no text
+
+
+@dataclass(frozen=True, slots=True)
+class Linearized:
+    """A page as one sequence."""
+
+    tokens: tuple[str, ...]  # `<p`, `</p`, or `` where the next chunk stands
+    chunks: tuple[str, ...]
+    elements: tuple[Element, ...]  # in document order, head included
+    title: str
+
+
+_ATTRIBUTE = re.compile(r'([^\s="\'<>/]+)="([^"]*)"')
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in _ATTRIBUTE.findall(tag):
+        found.setdefault(name, html.unescape(value) if "&" in value else value)
+    return found
+
+
+def linearize(text: str) -> Linearized:
+    """Cut a page into tokens, chunks and speaking elements.
+
+    >>> page = linearize("<p>Emergency <b>Exit</b><a href=/is>Íslenska</a>")
+    >>> page.tokens[1:]
+    ('<p', '', '<b', '', '</b', '<a', '', '</a', '</p', '</body', '</html')
+    >>> page.chunks
+    ('Emergency', 'Exit', 'Íslenska')
+    >>> [(e.name, e.attributes, e.text) for e in page.elements][-1]
+    ('a', {'href': '/is'}, 'Íslenska')
+    """
+    pieces = _TAG.split(repaired(text))
+    tokens: list[str] = []
+    chunks: list[str] = []
+    elements: list[Element] = []
+    title = ""
+    in_body = False
+    anchor: tuple[str, dict[str, str]] | None = None  # the open <a>
+    anchor_text: list[str] = []
+    chunk = pieces[0]
+    for index in range(1, len(pieces), 2):
+        tag = pieces[index]
+        if tag is not None:  # None: a comment
+            name, _, rest = tag.partition(" ")
+            if name in _SPEAKING:
+                if name == "title":
+                    if not in_body:
+                        title = title or _fold(pieces[index + 1])
+                elif name == "a":
+                    if anchor:
+                        elements.append(_close(anchor, anchor_text))
+                    anchor, anchor_text = (name, _attributes(rest)), []
+                elif name == "body":
+                    in_body = True
+                elif name == "option":
+                    elements.append(
+                        Element(name, _attributes(rest), _fold(pieces[index + 1]))
+                    )
+                elif name == "img":
+                    if anchor and 'alt="' in rest and not anchor_text:
+                        anchor_text.append(_attributes(rest).get("alt", ""))
+                else:
+                    elements.append(Element(name, _attributes(rest), ""))
+            elif name == "/a":
+                if anchor:
+                    elements.append(_close(anchor, anchor_text))
+                    anchor = None
+            elif "-" in name and 'href="' in rest:  # a web component that links
+                elements.append(Element(name, _attributes(rest), ""))
+            if in_body:
+                tokens.append("<" + name)
+        chunk = pieces[index + 1]
+        if in_body and chunk and not chunk.isspace():
+            folded = _fold(chunk)
+            if folded:
+                tokens.append(CHUNK)
+                chunks.append(folded)
+                if anchor:
+                    anchor_text.append(folded)
+    if anchor:
+        elements.append(_close(anchor, anchor_text))
+    return Linearized(tuple(tokens), tuple(chunks), tuple(elements), title)
+
+
+def _close(anchor: tuple[str, dict[str, str]], text: list[str]) -> Element:
+    return Element(anchor[0], anchor[1], " ".join(text).strip())
+
+
+def _fold(text: str) -> str:
+    if "&" in text:
+        text = html.unescape(text)
+    return " ".join(text.split())

@@ -1,0 +1,116 @@
+"""Elements of a page to links, with what the page says of each.
+
+Links are filtered and deduplicated here as strings: a Request object costs thirty times
+what a string does, and a page has forty links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from crawler.data import Lang, Link
+from crawler.extract.linearize import Element
+from crawler.languages import known_code
+from crawler.urls import Base
+
+# What these end in is no page with text. PDF and office files are left out too until
+# there is a reader for them.
+_NOT_A_PAGE = re.compile(
+    r"\.(?:7z|aac|ai|apk|avi|avif|bin|bmp|bz2|cab|css|csv|dat|deb|dmg|docx?|eot|epub"
+    r"|eps|exe|flac|flv|gif|gz|heic|ico|ics|iso|jar|jpe?g|js|json|kml|kmz|m3u8?|m4[av]"
+    r"|map|mid|midi|mjs|mkv|mobi|mov|mp[234]|mpe?g|msi|od[pst]|og[agv]|otf|pdf|pkg|png"
+    r"|pptx?|ps|psd|rar|rpm|rss|rtf|sig|sql|svgz?|swf|tar|tgz|tiff?|tsv|ttf|txt|wasm"
+    r"|wav|web[mp]|wma|wmv|woff2?|xlsx?|xml|xsd|xsl|xz|ya?ml|zip|zst)$",
+    re.IGNORECASE,
+)
+_OTHER_SCHEME = re.compile(r"\s*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_REFRESH = re.compile(r"url\s*=\s*['\"]?([^'\"]+)", re.IGNORECASE)
+
+# A page with more links than this is a trap or a dump; the rest is left, and counted.
+MAX_LINKS = 5000
+MAX_ANCHOR = 200  # characters kept of an anchor text
+
+
+def is_page_url(url: str) -> bool:
+    """May this canonical URL be a page with text, to judge by its ending?"""
+    return not _NOT_A_PAGE.search(url.partition("?")[0])
+
+
+def _targets(element: Element) -> Iterator[tuple[str, str, Lang | None]]:
+    """The (href, rel, declared language) that one element holds."""
+    name, attributes = element.name, element.attributes
+    if name in ("a", "area"):
+        rel = attributes.get("rel", "").lower()
+        lang = known_code(attributes.get("hreflang") or attributes.get("lang"))
+        if "href" in attributes:
+            yield attributes["href"], rel, lang
+    elif name == "link":
+        rel = attributes.get("rel", "").lower()
+        if "href" in attributes:
+            if "alternate" in rel and attributes.get("hreflang"):
+                yield (
+                    attributes["href"],
+                    "alternate",
+                    known_code(attributes["hreflang"]),
+                )
+            elif rel in ("next", "prev", "canonical"):
+                yield attributes["href"], rel, None
+    elif name in ("frame", "iframe"):
+        yield attributes.get("src", ""), "frame", None
+    elif name == "option":
+        # language menus without a single <a>: <option value="/is/">
+        value = attributes.get("data-url") or attributes.get("value", "")
+        if value.startswith(("/", "http://", "https://")):
+            lang = known_code(attributes.get("lang") or attributes.get("hreflang"))
+            yield value, "option", lang
+    elif name == "meta":
+        if attributes.get("http-equiv", "").lower() == "refresh":
+            found = _REFRESH.search(attributes.get("content", ""))
+            if found:
+                yield found[1], "refresh", None
+    elif "-" in name:
+        yield attributes.get("href", ""), "component", None
+        # the switcher of Canada's and other component libraries
+        yield attributes.get("lang-href", ""), "alternate", None
+
+
+def links_of(elements: Sequence[Element], url: str, depth: int = 0) -> tuple[Link, ...]:
+    """The links of a page, each URL once, in document order.
+
+    `depth` is the page's own; its links lie one deeper. Where a URL is linked twice,
+    what is declared of it (hreflang, an anchor text) is kept from either.
+    """
+    base_href = next(
+        (e.attributes["href"] for e in elements if e.name == "base" and _has_href(e)),
+        None,
+    )
+    page = Base(url)
+    base = page
+    if base_href and (joined := page.join(base_href)):
+        base = Base(joined)
+    found: dict[str, tuple[str, str, Lang | None]] = {}
+    for element in elements:
+        for href, rel, lang in _targets(element):
+            if not href or href[0] == "#" or _OTHER_SCHEME.match(href):
+                continue
+            target = base.join(href)
+            if target is None or target == url or not is_page_url(target):
+                continue
+            anchor = element.text[:MAX_ANCHOR]
+            if target in found:
+                old_anchor, old_rel, old_lang = found[target]
+                anchor = old_anchor or anchor
+                rel = rel if rel == "alternate" else old_rel
+                lang = old_lang or lang
+            elif len(found) >= MAX_LINKS:
+                continue
+            found[target] = (anchor, rel, lang)
+    return tuple(
+        Link(target, url, anchor, lang, rel, depth + 1)
+        for target, (anchor, rel, lang) in found.items()
+    )
+
+
+def _has_href(element: Element) -> bool:
+    return bool(element.attributes.get("href"))

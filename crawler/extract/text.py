@@ -1,0 +1,95 @@
+"""Tokens and chunks to text blocks: what a reader sees as one unit.
+
+A block ends where a block-level tag starts or ends; inline markup does not break it.
+Boilerplate (navigation, headers, footers, asides, forms) is marked, not lost: it
+carries the evidence of language switchers, and some sites put everything in a form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from crawler.data import Block
+from crawler.extract.linearize import CHUNK, VOID
+
+# A tag outside this set is block level: unknown elements break, as in a text browser.
+INLINE = frozenset(
+    """a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label
+    mark q rp rt ruby s samp small span strike strong sub sup time tt u var
+    wbr""".split()
+)
+BOILERPLATE = frozenset(
+    "nav header footer aside form select button dialog menu".split()
+)
+# Not prose in any language; CLD2 takes code for English.
+CODE = frozenset("pre code kbd samp var tt option select textarea button".split())
+
+
+def blocks_of(tokens: Sequence[str], chunks: Sequence[str]) -> tuple[Block, ...]:
+    """The text blocks of a linearized page, in reading order.
+
+    >>> tokens = ("<nav", "", "</nav", "<p", "", "<b", "", "</b", "</p")
+    >>> for block in blocks_of(tokens, ("Home", "Hello", "world")): print(block)
+    Block(tag='nav', text='Home', boilerplate=True)
+    Block(tag='p', text='Hello world', boilerplate=False)
+    """
+    return tuple(_blocks(tokens, chunks))
+
+
+def _blocks(tokens: Sequence[str], chunks: Sequence[str]) -> Iterator[Block]:
+    texts: list[str] = []
+    open_blocks: list[str] = []
+    boilerplate = 0  # depth inside boilerplate elements
+    remaining = iter(chunks)
+    for token in tokens:
+        if token == CHUNK:
+            texts.append(next(remaining))
+            continue
+        closing = token[1] == "/"
+        name = token[2:] if closing else token[1:]
+        if name in INLINE:
+            continue
+        if texts:
+            tag = open_blocks[-1] if open_blocks else "body"
+            yield Block(tag, " ".join(texts), boilerplate > 0)
+            texts = []
+        if name in VOID:
+            continue
+        if not closing:
+            open_blocks.append(name)
+            boilerplate += name in BOILERPLATE
+        else:
+            # lexbor closes what it opens; a stray end tag still must not unbalance us
+            while open_blocks:
+                last = open_blocks.pop()
+                boilerplate -= last in BOILERPLATE
+                if last == name:
+                    break
+    if texts:
+        yield Block(open_blocks[-1] if open_blocks else "body", " ".join(texts), False)
+
+
+def prose(tokens: Sequence[str], chunks: Sequence[str]) -> tuple[str, str]:
+    """The page's text for a language detector, as (main text, all text); no code."""
+    main: list[str] = []
+    rest: list[str] = []
+    skipping = 0
+    boilerplate = 0
+    remaining = iter(chunks)
+    for token in tokens:
+        if token == CHUNK:
+            chunk = next(remaining)
+            if not skipping:
+                (rest if boilerplate else main).append(chunk)
+        elif token[1] == "/":
+            name = token[2:]
+            if name in CODE:
+                skipping = max(0, skipping - 1)
+            if name in BOILERPLATE:
+                boilerplate = max(0, boilerplate - 1)
+        else:
+            name = token[1:]
+            skipping += name in CODE
+            boilerplate += name in BOILERPLATE
+    main_text = " ".join(main)
+    return main_text, f"{main_text} {' '.join(rest)}" if rest else main_text

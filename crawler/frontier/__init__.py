@@ -1,0 +1,1 @@
+"""Which URL comes next: scores, evidence, and the stores that keep them."""

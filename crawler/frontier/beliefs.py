@@ -1,0 +1,132 @@
+"""What a crawl believes of a site, learned by counting.
+
+Every rate is a count with a prior, and the prior of a fine section is the rate of the
+coarser one that holds it: a folder that nobody has tried is as good as its parent, ten
+downloads later it is what it has shown. (A hierarchical Beta prior, by its means.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+class Rates:
+    """Successes out of trials along a chain of sections, coarse to fine."""
+
+    def __init__(self, strength: float) -> None:
+        """`strength`: how many trials the coarser section's rate counts for."""
+        self.strength = strength
+        self._counts: dict[str, list[float]] = {}  # section → [successes, trials]
+
+    def rate(self, chain: Sequence[str], prior: float) -> float:
+        """The expected success of one more trial in the last section of the chain."""
+        for section in chain:
+            counts = self._counts.get(section)
+            if counts is not None:
+                prior = (counts[0] + self.strength * prior) / (
+                    counts[1] + self.strength
+                )
+        return prior
+
+    def add(self, chain: Sequence[str], success: float, trials: float = 1.0) -> None:
+        """Count a trial (or, with `trials=0`, only its late success)."""
+        for section in chain:
+            counts = self._counts.setdefault(section, [0.0, 0.0])
+            counts[0] += success
+            counts[1] += trials
+
+    def state(self) -> dict[str, list[float]]:
+        """The counts, as plain data."""
+        return dict(sorted(self._counts.items()))
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take counts from `state()`."""
+        self._counts = {key: [float(v) for v in value] for key, value in state.items()}
+
+
+Three = tuple[float, float, float]  # a value for src, for trg, for everything else
+
+
+class Shares:
+    """Which of three outcomes the pages of a section turn out to have.
+
+    The outcomes are the two languages of the pair, and everything else.
+    """
+
+    def __init__(self, strength: float) -> None:
+        """`strength` as for Rates."""
+        self.strength = strength
+        self._counts: dict[str, list[float]] = {}
+
+    def distribution(
+        self, chain: Sequence[str], prior: Three, *, most: float = math.inf
+    ) -> Three:
+        """The expected outcome of one more page in the last section of the chain.
+
+        What was fetched was chosen, so it is no fair sample of what is left: `most`
+        is how many pages a section's counts may weigh.
+        """
+        for section in chain:
+            counts = self._counts.get(section)
+            if counts is not None:
+                weight = min(1.0, most / sum(counts))
+                total = weight * sum(counts) + self.strength
+                prior = (
+                    (weight * counts[0] + self.strength * prior[0]) / total,
+                    (weight * counts[1] + self.strength * prior[1]) / total,
+                    (weight * counts[2] + self.strength * prior[2]) / total,
+                )
+        return prior
+
+    def add(self, chain: Sequence[str], outcome: int) -> None:
+        """Count a page: 0 for src, 1 for trg, 2 for anything else."""
+        for section in chain:
+            self._counts.setdefault(section, [0.0, 0.0, 0.0])[outcome] += 1.0
+
+    def state(self) -> dict[str, list[float]]:
+        """The counts, as plain data."""
+        return dict(sorted(self._counts.items()))
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take counts from `state()`."""
+        self._counts = {key: [float(v) for v in value] for key, value in state.items()}
+
+
+class Witness:
+    """Something that says a URL's language and may be wrong: how far to trust it here.
+
+    The likelihood of what it says, given each outcome, is counted per site, so a
+    witness that is always wrong on a site is as good as one that is always right, and
+    one that says the same of everything counts for nothing.
+    """
+
+    def __init__(self, strength: float, right: float) -> None:
+        """`right`: how often it is expected to be right; `strength` as for Rates."""
+        wrong = (1.0 - right) / 2
+        self._counts = [  # [outcome][said]
+            [strength * (right if said == outcome else wrong) for said in range(3)]
+            for outcome in range(3)
+        ]
+
+    def likelihood(self, said: Three) -> Three:
+        """P(what it says | outcome), for each outcome; `said` may be uncertain."""
+        src, trg, other = (
+            sum(count * weight for count, weight in zip(counts, said)) / sum(counts)
+            for counts in self._counts
+        )
+        return src, trg, other
+
+    def add(self, outcome: int, said: Three) -> None:
+        """Count what it said of a page that turned out so."""
+        for number, weight in enumerate(said):
+            self._counts[outcome][number] += weight
+
+    def state(self) -> list[list[float]]:
+        """The counts, as plain data."""
+        return self._counts
+
+    def restore(self, state: Sequence[Sequence[float]]) -> None:
+        """Take counts from `state()`."""
+        self._counts = [[float(value) for value in counts] for counts in state]

@@ -1,0 +1,77 @@
+"""What a page says of a link, before anything is fetched.
+
+Cheap and declared: an hreflang, a language switcher's anchor, the markers in the URL.
+Nobody else uses them as pair evidence (PEERS); here they are the first thing asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from crawler.data import Lang, LangPair, Link
+from crawler.handles import Handle, handle_of
+from crawler.languages import marker_languages
+
+# The anchor of a switcher is a language's name or code and nothing else.
+_MAX_SWITCHER_ANCHOR = 24
+_DECORATION = " \t|/·•–-()[]»›▾▼✓🌐:"
+
+
+@lru_cache(maxsize=65_536)
+def switcher_language(anchor: str, langs: LangPair) -> Lang | None:
+    """The language of the pair that an anchor text names, if it only names one.
+
+    >>> switcher_language("Íslenska", LangPair("en", "is"))
+    'is'
+    >>> switcher_language("Learn Icelandic", LangPair("en", "is"))
+    """
+    if not 2 <= len(anchor) <= _MAX_SWITCHER_ANCHOR:
+        return None
+    for text in (anchor, *anchor.replace("(", " ").replace("/", " ").split(" ")[:1]):
+        named = marker_languages(text.strip(_DECORATION)) & set(langs)
+        if len(named) == 1:
+            return next(iter(named))
+        if " " not in anchor.strip(_DECORATION):
+            break
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Everything that is known of a link without a model."""
+
+    handle: Handle
+    scheme: str  # how the URL says its language; "" if it does not
+    language: Lang | None  # declared or marked; None: nothing says
+    declared: bool  # the page declares it a version in another language
+    folders: tuple[str, ...]  # of the handle: the sections that the URL lies in
+
+
+def evidence_of(link: Link, langs: LangPair) -> Evidence:
+    """Read a link."""
+    handle = handle_of(link.url, frozenset(langs))
+    marked = handle.languages & set(langs)
+    switched = switcher_language(link.anchor, langs) if link.anchor else None
+    language = link.hreflang or switched
+    if language is None and len(marked) == 1:
+        language = next(iter(marked))
+    declared = link.source_url is not None and (
+        link.rel == "alternate" or switched is not None
+    )
+    return Evidence(handle, handle.scheme, language, declared, folders_of(handle.text))
+
+
+@lru_cache(maxsize=65_536)
+def _prefixes(folder: str) -> tuple[str, ...]:
+    parts = folder.split("/")
+    return tuple("/".join(parts[: n + 1]) for n in range(min(len(parts), 4)))
+
+
+def folders_of(handle: str) -> tuple[str, ...]:
+    """The host and the first three folders of a handle, coarse to fine.
+
+    >>> folders_of("example.org/5/guide/a.html")
+    ('example.org', 'example.org/5', 'example.org/5/guide')
+    """
+    return _prefixes(handle.partition("?")[0].rpartition("/")[0])

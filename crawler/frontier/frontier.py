@@ -1,0 +1,291 @@
+"""The frontier: what is known, what comes next, and what the order learns.
+
+Plain Python over a FrontierStore and a UrlScorer, so that the live crawl, a replayed
+one and a simulation on a recorded link graph all follow the same order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from crawler.data import (
+    Document,
+    FrontierEntry,
+    Link,
+    PairScore,
+    ScoredUrl,
+    Site,
+)
+from crawler.frontier.scope import Scope
+from crawler.protocols import FrontierStore, LearningScorer, PushCounts, UrlScorer
+from crawler.urls import host_of, site_of
+
+# Seeds come first whatever they score; links score in [0, 1].
+SEED_SCORE = 10.0
+# A popped URL whose score fell is put back, unless it fell by less than this: putting
+# back costs a store round trip and changes nothing that matters.
+MIN_FALL = 0.01
+# How many fallen URLs are put back before one is taken anyway.
+MAX_PUT_BACK = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A URL that is being fetched."""
+
+    link: Link
+    site: Site
+    score: float
+    evidence: Mapping[str, float]
+    tries: int  # how often it failed before
+
+    @property
+    def url(self) -> str:
+        """The URL to fetch."""
+        return self.link.url
+
+
+class Frontier:
+    """Scores links, keeps them, and hands out the best.
+
+    `counts` collects, by reason, everything that is kept or dropped here.
+    """
+
+    def __init__(
+        self,
+        store: FrontierStore,
+        scorer: UrlScorer,
+        scope: Scope,
+        *,
+        max_depth: int = 0,
+        counts: Counter[str] | None = None,
+    ) -> None:
+        """`max_depth`: clicks from the nearest seed, 0 for no limit."""
+        self.store = store
+        self.scorer = scorer
+        self.scope = scope
+        self.max_depth = max_depth
+        self.counts = counts if counts is not None else Counter()
+        self._learner = scorer if isinstance(scorer, LearningScorer) else None
+        # host → http or https, whichever gave a page first. A site links to itself by
+        # both, and fetching everything twice would be half of the bandwidth.
+        self._schemes: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    # ---------------------------------------------------------------- in
+
+    def seed(self, urls: Iterable[str]) -> PushCounts:
+        """Put seeds in, ahead of everything; their site, host or path is in scope."""
+        scored = []
+        for url in urls:
+            self.scope.extend(url)
+            scored.append(ScoredUrl(Link(url, is_seed=True), SEED_SCORE))
+        return self.push(scored)
+
+    def found(self, source: Document, links: Sequence[Link]) -> PushCounts:
+        """Score the links of a page as one batch and keep the new and the better."""
+        kept = []
+        for link in map(self._unified, links):
+            refusal = self.refusal(link)
+            if refusal:
+                self.counts[f"frontier/refused/{refusal}"] += 1
+            else:
+                kept.append(link)
+        return self.push(self.scorer.score(source, kept)) if kept else PushCounts()
+
+    def refusal(self, link: Link) -> str | None:
+        """Why a link is not to be crawled; None: it may be."""
+        if self.max_depth and link.depth > self.max_depth:
+            return "depth"
+        return self.scope.refusal(link.url)
+
+    def push(self, scored: Sequence[ScoredUrl]) -> PushCounts:
+        """Keep URLs that are scored already (redirect targets, raised links)."""
+        counts = self.store.push([_entry(item) for item in scored])
+        self.counts["frontier/added"] += counts.added
+        self.counts["frontier/raised"] += counts.raised
+        self.counts["frontier/ignored"] += counts.ignored
+        return counts
+
+    def redirected(self, lease: Lease, location: str) -> Link:
+        """A redirect is a page with one link, worth what the page was worth.
+
+        A seed may lead out of the scope (example.com → www.example.org), which then
+        grows; a move to https holds for the whole host.
+        """
+        link = replace(lease.link, url=location)
+        scheme, _, rest = location.partition("://")
+        if rest == lease.url.partition("://")[2]:
+            self._schemes[host_of(location)] = scheme
+        if link.is_seed:
+            self.scope.extend(location)
+        self._release(lease, "->")
+        refusal = self.refusal(link)
+        if refusal:
+            self.counts[f"frontier/refused/{refusal}"] += 1
+        else:
+            if self._learner:
+                self._learner.redirected(lease.url, link)
+            self.push([ScoredUrl(link, lease.score, lease.evidence)])
+        return link
+
+    # --------------------------------------------------------------- out
+
+    def next(self, busy: Collection[Site] = ()) -> Lease | None:
+        """Lease the best URL of a site that is not busy."""
+        put_back = 0
+        while entry := self.store.pop(busy):
+            lease = _lease(entry)
+            unified = self._unified(lease.link)
+            if unified is not lease.link:  # linked before we knew
+                self.store.release(lease.url, done=True)
+                self.push([ScoredUrl(unified, lease.score, lease.evidence)])
+                continue
+            if self._learner is None or lease.link.is_seed or put_back == MAX_PUT_BACK:
+                return lease
+            was = ScoredUrl(lease.link, lease.score, lease.evidence)
+            now = self._learner.current(was)
+            if now.score >= lease.score - MIN_FALL:
+                return lease
+            put_back += 1
+            self.counts["frontier/put_back"] += 1
+            payload = _payload(now, lease.tries)
+            self.store.release(lease.url, done=False, score=now.score, payload=payload)
+        return None
+
+    def _unified(self, link: Link) -> Link:
+        """The link with the scheme that its host is known to answer to."""
+        scheme, _, rest = link.url.partition("://")
+        known = self._schemes.get(host_of(link.url))
+        if known is None or known == scheme:
+            return link
+        return replace(link, url=f"{known}://{rest}")
+
+    def fetched(self, lease: Lease, document: Document | None) -> None:
+        """A URL is done; its document, if it is one, may raise others."""
+        lang = None
+        if document is not None:
+            lang = document.lang
+            scheme = lease.url.partition("://")[0]
+            self._schemes.setdefault(host_of(lease.url), scheme)
+        self._release(lease, lang or "-")
+        if self._learner:
+            self.push(self._learner.fetched(lease.link, document))
+
+    def _release(self, lease: Lease, outcome: str) -> None:
+        scored = ScoredUrl(lease.link, lease.score, lease.evidence)
+        payload = _payload(scored, lease.tries, outcome)
+        self.store.release(lease.url, done=True, payload=payload)
+
+    def paired(self, pairs: Sequence[PairScore]) -> None:
+        """Pairs were accepted by the aligner: the one backward edge."""
+        if self._learner and pairs:
+            self.push(self._learner.paired(pairs))
+
+    def retry(self, lease: Lease, *, max_tries: int) -> bool:
+        """Put a failed URL back, behind its equals, unless it has had its tries."""
+        tries = lease.tries + 1
+        scored = ScoredUrl(lease.link, lease.score, lease.evidence)
+        if tries >= max_tries:
+            return False
+        # half: what failed once fails often, and others wait
+        score = min(lease.score, 1.0) / 2
+        self.store.release(
+            lease.url, done=False, score=score, payload=_payload(scored, tries)
+        )
+        return True
+
+    # ------------------------------------------------------------- state
+
+    def commit(self) -> None:
+        """Make everything so far survive a kill."""
+        self.store.commit()
+
+    def save_learned(self) -> None:
+        """Keep what the scorer learned with the frontier."""
+        if self._learner:
+            self.store.save("scorer", self._learner.state())
+
+    def restore(self, sites: Iterable[Site]) -> None:
+        """After a restart: let the scorer go on from what was saved and is known."""
+        state = self.store.load("scorer")
+        if self._learner and state is not None:
+            known = (url for site in sites for url in self.store.scan(site))
+            self._learner.restore(state, known)
+
+    def close(self) -> None:
+        """Save what was learned and give the storage back."""
+        self.save_learned()
+        self.store.close()
+
+
+def _entry(scored: ScoredUrl) -> FrontierEntry:
+    link = scored.link
+    return FrontierEntry(
+        link.url, site_of(link.url), scored.score, link.depth, _payload(scored, 0)
+    )
+
+
+def _payload(scored: ScoredUrl, tries: int, outcome: str | None = None) -> bytes:
+    """The link and its evidence as small JSON; what is empty is left out."""
+    link = scored.link
+    data: dict[str, Any] = {"d": link.depth}
+    if link.source_url:
+        data["s"] = link.source_url
+    if link.anchor:
+        data["a"] = link.anchor
+    if link.hreflang:
+        data["l"] = link.hreflang
+    if link.rel:
+        data["r"] = link.rel
+    if link.is_seed:
+        data["seed"] = 1
+    if scored.evidence:
+        data["e"] = {name: round(value, 4) for name, value in scored.evidence.items()}
+    if tries:
+        data["t"] = tries
+    if outcome is not None:
+        data["o"] = outcome
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "surrogatepass"
+    )
+
+
+def link_of(entry: FrontierEntry) -> Link:
+    """The link that an entry was made of."""
+    data = _read(entry.payload)
+    return Link(
+        entry.url,
+        data.get("s"),
+        data.get("a", ""),
+        data.get("l"),
+        data.get("r", ""),
+        entry.depth,
+        is_seed=bool(data.get("seed")),
+    )
+
+
+def outcome_of(entry: FrontierEntry) -> str | None:
+    """The language of a done URL; `-`: no document, `->`: a redirect."""
+    outcome: str | None = _read(entry.payload).get("o")
+    return outcome
+
+
+def _lease(entry: FrontierEntry) -> Lease:
+    data = _read(entry.payload)
+    return Lease(
+        link_of(entry), entry.site, entry.score, data.get("e", {}), data.get("t", 0)
+    )
+
+
+def _read(payload: bytes) -> dict[str, Any]:
+    if not payload:
+        return {}
+    data = json.loads(payload.decode("utf-8", "surrogatepass"))
+    return data if isinstance(data, dict) else {}

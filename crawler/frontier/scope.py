@@ -1,0 +1,86 @@
+"""Which URLs belong to a crawl, and which look like traps.
+
+The scope is what the seeds say it is: their registered domains, their hosts, or
+everything below their paths. Traps are recognised by shape alone here; those that only
+the crawl can show (calendars, facets) are learned from the site's own yield.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from crawler.errors import UsageError
+from crawler.urls import host_of, registered_domain, split
+
+KINDS = ("site", "host", "path")
+
+# a/b/a/b/a/b or a/a/a/a: a relative link that should have been absolute
+_REPEATED = re.compile(r"/(?P<run>[^/]+(?:/[^/]+){0,3}?)(?:/(?P=run)){2,}(?:/|$)")
+# Heritrix stops at 20 path segments too (TooManyPathSegmentsDecideRule)
+MAX_SEGMENTS = 20
+# more parameters than this are a faceted search
+MAX_PARAMETERS = 8
+
+
+class Scope:
+    """The URLs that may be crawled.
+
+    >>> scope = Scope("path", ["https://example.org/is/"])
+    >>> scope.refusal("https://example.org/is/um"), scope.refusal("https://example.org/")
+    (None, 'scope')
+    """
+
+    def __init__(self, kind: str = "site", seeds: Iterable[str] = ()) -> None:
+        """Take the kind of scope (`site`, `host` or `path`) and canonical seeds."""
+        if kind not in KINDS:
+            raise UsageError(f"unknown scope {kind!r} (write scope=site, host or path)")
+        self.kind = kind
+        self._sites: set[str] = set()
+        self._prefixes: dict[str, list[str]] = {}
+        for seed in seeds:
+            self.extend(seed)
+
+    def extend(self, seed: str) -> None:
+        """Take a seed's site, host or path in."""
+        host = host_of(seed)
+        if self.kind == "site":
+            self._sites.add(registered_domain(host))
+        elif self.kind == "host":
+            self._sites.add(host)
+        else:
+            path = split(seed).path
+            folder = path[: path.rindex("/") + 1]
+            self._prefixes.setdefault(host, []).append(folder)
+
+    def __contains__(self, url: str) -> bool:
+        host = host_of(url)
+        if self.kind == "site":
+            return registered_domain(host) in self._sites
+        if self.kind == "host":
+            return host in self._sites
+        return split(url).path.startswith(tuple(self._prefixes.get(host, ())))
+
+    def refusal(self, url: str) -> str | None:
+        """Why a canonical URL is not to be crawled; None: it may be."""
+        if url not in self:
+            return "scope"
+        return trap(url)
+
+
+def trap(url: str) -> str | None:
+    """The kind of trap that a URL looks like, if it does.
+
+    >>> trap("https://example.org/a/b/a/b/a/b/c")
+    'trap/repeated'
+    >>> trap("https://example.org/2026/01/01/")
+    """
+    parts = split(url)
+    if parts.path.count("/") > MAX_SEGMENTS:
+        return "trap/segments"
+    if parts.query.count("=") > MAX_PARAMETERS:
+        return "trap/parameters"
+    match = _REPEATED.search(parts.path)
+    if match and not match["run"].isdigit():
+        return "trap/repeated"
+    return None

@@ -1,0 +1,1 @@
+"""Offline: WARC files in, pairs out."""

@@ -1,0 +1,49 @@
+"""Offline, on one machine: WARC files in, pairs out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from crawler.aligner.aligner import Aligner
+from crawler.aligner.profile import AlignProfile
+from crawler.config import to_table
+from crawler.data import LangPair
+from crawler.errors import RunDirError
+from crawler.extract.document import read_page
+from crawler.realign.steps import take_in
+from crawler.rundir import RunDir
+from crawler.sinks.pairs import write_pairs
+from crawler.warc.reader import iter_pages
+
+
+def align_warcs(
+    paths: Sequence[str | Path],
+    langs: LangPair,
+    out: str | Path,
+    profile: AlignProfile | None = None,
+) -> dict[str, Any]:
+    """Pair the pages of WARC files into a run directory; returns its stats.
+
+    The directory must be a new one: what is in `aligner.sqlite` would be paired too.
+    """
+    run = RunDir(out)
+    if run.open(langs) or run.aligner.exists():
+        raise RunDirError(f"{run.path}: holds a run already (choose another --out)")
+    profile = profile or AlignProfile()
+    inputs = [str(path) for path in paths]
+    run.write({"langs": list(langs), "warcs": inputs, "align": to_table(profile)})
+    counts: Counter[str] = Counter()
+    with Aligner(langs, profile, store=run.aligner) as aligner:
+        for page in iter_pages(paths, counts=counts):
+            reading = read_page(page)
+            counts["pages"] += reading.document is not None
+            if reading.reason:
+                counts[f"align/dropped/{reading.reason}"] += 1
+            take_in(aligner, reading)
+        pairs = write_pairs(run.pairs, aligner.pairs())
+        stats = {**counts, **aligner.counts, "pages": counts["pages"], "pairs": pairs}
+    run.write_stats(stats)
+    return stats

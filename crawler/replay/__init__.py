@@ -1,0 +1,1 @@
+"""Recorded worlds: crawl a WARC file as if it were the web."""

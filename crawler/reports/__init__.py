@@ -1,0 +1,1 @@
+"""Numbers and pages for people."""

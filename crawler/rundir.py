@@ -1,0 +1,107 @@
+"""The run directory: the only interface between a crawl and everything after it.
+
+    run.json            what was asked for: languages, seeds, every resolved setting
+    crawl.jsonl         one line per fetched URL, in the order of fetching
+    warc/               what was fetched, with CDXJ indexes beside it
+    frontier.sqlite     what is known, what is pending, what was learned
+    aligner.sqlite      what the aligner remembers of each document
+    pairs.tsv.gz        accepted document pairs
+    stats.json          counters, written at the end of each session
+
+docs/formats.md gives every field.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from crawler.data import LangPair
+from crawler.errors import RunDirError
+
+
+class RunDir:
+    """Paths of a run, and the two JSON files that describe it."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Name a run directory; nothing is created or read yet."""
+        self.path = Path(path)
+        self.run_json = self.path / "run.json"
+        self.stats_json = self.path / "stats.json"
+        self.crawl_log = self.path / "crawl.jsonl"
+        self.warc = self.path / "warc"
+        self.frontier = self.path / "frontier.sqlite"
+        self.aligner = self.path / "aligner.sqlite"
+        self.pairs = self.path / "pairs.tsv.gz"
+
+    def open(self, langs: LangPair) -> bool:
+        """Create the directory, or check that it is this crawl's; True: it resumes.
+
+        Raises RunDirError when it holds a run of other languages or cannot be written.
+        """
+        try:
+            self.warc.mkdir(parents=True, exist_ok=True)
+            probe = self.path / ".write-test"
+            probe.write_bytes(b"")
+            probe.unlink()
+        except OSError as error:
+            raise RunDirError(
+                f"{self.path}: cannot write the run directory: {error.strerror}"
+                " (choose another RUN_DIR, or free space and rights)"
+            ) from error
+        if not self.run_json.exists():
+            return False
+        before = self.read()
+        if set(before.get("langs", ())) != set(langs):
+            theirs = ",".join(before.get("langs", ()))
+            raise RunDirError(
+                f"{self.path}: this run directory is for {theirs}, not for {langs}"
+                " (choose another RUN_DIR)"
+            )
+        return True
+
+    def read(self) -> dict[str, Any]:
+        """What run.json says; RunDirError when it is not there or damaged."""
+        return self._load(self.run_json)
+
+    def stats(self) -> dict[str, Any]:
+        """What stats.json says; RunDirError when it is not there or damaged."""
+        return self._load(self.stats_json)
+
+    def write(self, run: Mapping[str, Any]) -> None:
+        """Replace run.json."""
+        write_json(self.run_json, run)
+
+    def write_stats(self, stats: Mapping[str, Any]) -> None:
+        """Replace stats.json."""
+        write_json(self.stats_json, stats)
+
+    def _load(self, path: Path) -> dict[str, Any]:
+        try:
+            data = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise RunDirError(
+                f"{path}: cannot be read: {error} (is {self.path} a run directory?)"
+            ) from error
+        if not isinstance(data, dict):
+            raise RunDirError(f"{path}: not a JSON object (delete it and crawl again)")
+        return data
+
+
+def write_json(path: Path, data: Mapping[str, Any]) -> None:
+    """Write a JSON file whole or not at all: a reader never sees half of it."""
+    partial = path.with_name(path.name + ".partial")
+    text = json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True, default=str)
+    try:
+        with partial.open("w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise RunDirError(
+            f"{path}: cannot be written: {error.strerror} (free space and rights?)"
+        ) from error

@@ -1,0 +1,55 @@
+"""Seed lists: where a crawl starts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from crawler.errors import SeedError
+from crawler.urls import canonicalize
+
+
+def read_seeds(source: str) -> list[str]:
+    """The seeds of a file, a comma list of URLs, or `-` for standard input.
+
+    One URL a line, `#` starts a comment, a bare host stands for its https home page.
+    Raises SeedError when there is not one usable URL.
+    """
+    if not source.strip():
+        raise SeedError("no seeds (give seeds=FILE, seeds=URL,URL or seeds=-)")
+    if source == "-":
+        return parse_seeds(sys.stdin, "standard input")
+    path = Path(source)
+    if "://" in source or ("," in source and not path.exists()):
+        return parse_seeds(source.split(","), "the list of seeds")
+    try:
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        raise SeedError(
+            f"{source}: cannot be read: {error.strerror}"
+            " (give a file with one URL a line, or URLs with https://)"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SeedError(f"{source}: not UTF-8 text ({error.reason})") from error
+    return parse_seeds(text.splitlines(), source)
+
+
+def parse_seeds(lines: Iterable[str], where: str) -> list[str]:
+    """The canonical URLs of some lines, each once; SeedError names what is wrong."""
+    seeds: dict[str, None] = {}
+    bad: list[str] = []
+    for line in lines:
+        text = line.partition(" #")[0].strip()
+        if not text or text.startswith("#"):
+            continue
+        url = canonicalize(text if "://" in text else f"https://{text}")
+        if url is None:
+            bad.append(text)
+        else:
+            seeds[url] = None
+    if bad:
+        raise SeedError(f"{where}: {bad[0]!r} is no http(s) URL (mend or delete it)")
+    if not seeds:
+        raise SeedError(f"{where}: no seeds in it (one URL a line)")
+    return list(seeds)

@@ -1,0 +1,80 @@
+"""One request and its answer, and their heads as HTTP/1.1 text.
+
+Bodies are stored transfer-decoded but content-encoded, so a Transfer-Encoding, and a
+Content-Length that does not fit, would be untrue: they are kept under names of our own
+(`X-Crawler-…`). Everything else stands in the file as it was received.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from crawler.urls import split
+from crawler.warc.record import Headers, one_line, uri
+
+_BREAKS = re.compile(rb"[\r\n\0]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and its answer, as they went over the wire."""
+
+    url: str
+    status: int
+    response_headers: Headers  # raw, in the order received
+    body: bytes  # transfer-decoded, content coding still on
+    fetched_at: datetime  # aware
+    method: str = "GET"
+    request_headers: Headers = ()
+    reason: str = ""
+    http_version: str = "HTTP/1.1"
+    ip: str | None = None
+    truncated: str | None = None  # why the body is not whole: length, time, disconnect
+
+
+def request_head(exchange: Exchange) -> bytes:
+    """The request as text, with the Host header that every client sends."""
+    parts = split(exchange.url)
+    target = uri(parts.path + (f"?{parts.query}" if parts.query else ""))
+    version = _http1(exchange.http_version)
+    lines = [f"{exchange.method} {target} {version}".encode("utf-8", "replace")]
+    if not any(name.lower() == b"host" for name, _ in exchange.request_headers):
+        authority = exchange.url.partition("://")[2].partition("/")[0]
+        lines.append(b"Host: " + authority.encode("utf-8", "replace"))
+    lines += [_header(name, value) for name, value in exchange.request_headers]
+    return b"\r\n".join((*lines, b"", b""))
+
+
+def response_head(exchange: Exchange) -> bytes:
+    """The head of the response, without what storing the body made untrue."""
+    version = _http1(exchange.http_version)
+    status_line = f"{version} {exchange.status} {one_line(exchange.reason)}"
+    lines = [status_line.encode("utf-8", "replace")]
+    length = str(len(exchange.body)).encode()
+    for name, value in exchange.response_headers:
+        kind = name.strip().lower()
+        untrue = kind == b"transfer-encoding" or (
+            kind == b"content-length" and value.strip() != length
+        )
+        lines.append(_header(b"X-Crawler-" + name if untrue else name, value))
+    return b"\r\n".join((*lines, b"", b""))
+
+
+def _http1(version: str) -> str:
+    """HTTP/2 has no text form; archives write it as 1.1 and say so in WARC-Protocol."""
+    return version if version in ("HTTP/1.0", "HTTP/1.1") else "HTTP/1.1"
+
+
+def _header(name: bytes, value: bytes) -> bytes:
+    return _BREAKS.sub(b" ", name) + b": " + _BREAKS.sub(b" ", value)
+
+
+def mime_of(headers: Headers) -> str:
+    """The media type that the server names, `-` if it names none."""
+    for name, value in headers:
+        if name.lower() == b"content-type":
+            kind = value.partition(b";")[0].strip().lower()
+            return kind.decode("ascii", "replace") or "-"
+    return "-"

@@ -1,0 +1,1 @@
+"""URL models: they see only URLs."""

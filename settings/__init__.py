@@ -1,0 +1,1 @@
+"""Settings profiles: `base` first, each profile says what it changes."""

@@ -1,0 +1,6 @@
+"""The default: the expected number of new pairs of one more download."""
+
+from settings.base import *
+
+URL_SCORER = "crawler.frontier.adaptive.AdaptiveScorer"
+LANGUAGE_GATE = False  # a page in a third language is a bridge: a lower score, no wall

@@ -1,0 +1,6 @@
+"""The conventional crawler: breadth first, every page followed (Heritrix)."""
+
+from settings.base import *
+
+URL_SCORER = "crawler.frontier.scoring.UniformScorer"
+LANGUAGE_GATE = False

@@ -1,0 +1,5 @@
+"""García-Romero (2024), section 4: P(lang | url) · P(parallel | page, link)."""
+
+from settings.base import *
+
+URL_SCORER = "crawler.frontier.scoring.ProductScorer"

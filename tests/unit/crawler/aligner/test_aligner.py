@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from crawler.aligner.aligner import Aligner
+from crawler.data import Document, LangPair
+from crawler.errors import RunDirError
+from crawler.extract.document import build_document
+from tests.worlds import Site, build_site
+
+LANGS = LangPair("en", "is")
+
+
+def documents(site: Site) -> list[Document]:
+    found = [build_document(page) for page in site.pages()]
+    return [document for document in found if document]
+
+
+def accepted(aligner: Aligner) -> set[tuple[str, str]]:
+    return {(pair.src_url, pair.trg_url) for pair in aligner.finish()}
+
+
+def align(site: Site, langs: LangPair = LANGS) -> set[tuple[str, str]]:
+    with Aligner(langs) as aligner:
+        for document in documents(site):
+            aligner.add(document)
+        return accepted(aligner)
+
+
+@pytest.mark.parametrize(
+    "style", ["dir", "default", "suffix", "query", "subdomain", "slug"]
+)
+def test_every_way_to_write_a_language_gives_the_true_pairs(style):
+    switcher = "page" if style == "slug" else "none"
+    site = build_site(style=style, concepts=40, switcher=switcher, untranslated=0.3)
+    assert align(site) == site.gold("en", "is")
+
+
+def test_pages_are_paired_by_content_where_neither_url_nor_link_tells():
+    site = build_site(style="slug", concepts=60, switcher="none", untranslated=0.3)
+    gold = site.gold("en", "is")
+    found = align(site)
+    assert len(found & gold) >= 0.9 * len(gold)
+    assert len(found - gold) <= 0.05 * len(found)
+
+
+def test_pages_of_a_third_language_are_in_no_pair():
+    site = build_site(concepts=30, others=("es", "fr"), others_share=1.0)
+    assert align(site) == site.gold("en", "is")
+
+
+def test_a_pair_comes_out_as_soon_as_its_second_page_is_in():
+    site = build_site(style="dir", concepts=12)
+    with Aligner(LANGS) as aligner:
+        late = 0
+        for document in documents(site):
+            pairs = aligner.add(document)
+            if document.lang == "is":
+                late += not any(pair.trg_url == document.url for pair in pairs)
+            else:
+                assert pairs == []
+    assert late == 0
+
+
+def test_finish_does_not_depend_on_the_order_of_the_pages():
+    site = build_site(
+        style="slug",
+        concepts=40,
+        untranslated=0.3,
+        near_duplicates=0.3,
+        switcher="none",
+    )
+    pages = documents(site)
+    results = []
+    for seed in range(3):
+        random.Random(seed).shuffle(pages)
+        with Aligner(LANGS) as aligner:
+            for document in pages:
+                aligner.add(document)
+            results.append(aligner.finish())
+    assert results[0] == results[1] == results[2]
+    assert results[0]
+
+
+def test_a_url_that_comes_twice_changes_nothing():
+    pages = documents(build_site(concepts=12))
+    changed = [replace(page, chunks=page.chunks[:5], digest="~") for page in pages]
+    with Aligner(LANGS) as once, Aligner(LANGS) as twice, Aligner(LANGS) as before:
+        for page in pages:
+            once.add(page)
+        for page in pages + pages + changed:
+            twice.add(page)
+        for page in changed + pages:
+            before.add(page)
+        assert once.finish() == twice.finish() == before.finish()
+
+
+def test_a_declared_copy_that_nobody_translated_is_refused():
+    site = build_site(style="default", concepts=12, hreflang=True)
+    pages = {page.url: page for page in documents(site)}
+    english, icelandic = (site.url(5, lang) for lang in ("en", "is"))
+    copy = replace(
+        pages[icelandic],
+        tokens=pages[english].tokens,
+        chunks=pages[english].chunks,
+        digest="copy",
+    )
+    with Aligner(LANGS) as aligner:
+        for page in pages.values():
+            aligner.add(copy if page.url == icelandic else page)
+        assert accepted(aligner) == site.gold("en", "is") - {(english, icelandic)}
+
+
+def test_a_copy_of_a_page_is_named_as_its_twin_and_not_paired_again():
+    site = build_site(style="dir", concepts=30)
+    pages = documents(site)
+    print_view = replace(pages[8], url=pages[8].url + "?print=1")
+    with Aligner(LANGS) as aligner:
+        for page in [*pages, print_view]:
+            aligner.add(page)
+        found = aligner.finish()
+    assert {(p.src_url, p.trg_url) for p in found} == site.gold("en", "is")
+    (pair,) = (p for p in found if pages[8].url in (p.src_url, p.trg_url))
+    assert (print_view.url,) in (pair.src_twins, pair.trg_twins)
+
+
+def test_a_sitemap_declares_pairs_that_nothing_else_shows():
+    site = build_site(style="slug", concepts=12, switcher="none")
+    url_a, url_b = site.url(7, "en"), site.url(7, "is")
+    with Aligner(LANGS) as aligner:
+        for page in documents(site):
+            aligner.add(page)
+        pairs = aligner.declare(url_a, url_b, "is")
+        assert [(pair.src_url, pair.trg_url) for pair in pairs] == [(url_a, url_b)]
+        assert (url_a, url_b) in accepted(aligner)
+
+
+def test_a_stopped_crawl_goes_on_with_the_same_file(tmp_path):
+    pages = documents(build_site(concepts=20))
+    with Aligner(LANGS) as whole:
+        for page in pages:
+            whole.add(page)
+        expected = whole.finish()
+    path = tmp_path / "aligner.sqlite"
+    with Aligner(LANGS, store=path) as first:
+        for page in pages[:15]:
+            first.add(page)
+    with Aligner(LANGS, store=path) as second:
+        for page in pages[10:]:
+            second.add(page)
+        assert second.finish() == expected
+
+
+def test_the_file_of_another_language_pair_is_refused(tmp_path):
+    path = tmp_path / "aligner.sqlite"
+    Aligner(LANGS, store=path).close()
+    with pytest.raises(RunDirError, match=r"langs is en,is, not en,fr"):
+        Aligner(LangPair("en", "fr"), store=path)
+
+
+def test_two_sites_do_not_meet():
+    one, two = build_site("one.example", concepts=8), build_site("two.example")
+    english = [page for page in documents(one) if page.lang == "en"]
+    icelandic = [page for page in documents(two) if page.lang == "is"]
+    with Aligner(LANGS) as aligner:
+        for page in english + icelandic:
+            assert aligner.add(page) == []
+        assert aligner.finish() == []

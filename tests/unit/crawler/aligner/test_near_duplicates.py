@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from crawler.aligner.near_duplicates import Clusters, join_copies, join_rivals
+from crawler.aligner.sketch import Sketcher
+from crawler.data import Document, LangPair
+
+SKETCHER = Sketcher(LangPair("en", "is"))
+
+
+def sketch(words: list[str]):
+    chunks = (" ".join(words),)
+    return SKETCHER.sketch(
+        Document("u", "s", "en", 1, "", ("<p", "", "</p"), chunks, (), "")
+    )
+
+
+def clusters_of(texts: list[list[str]], join) -> list[int]:
+    clusters = Clusters()
+    sketches = [sketch(text) for text in texts]
+    join(clusters, range(len(texts)), sketches.__getitem__)
+    return [clusters.of(page) for page in range(len(texts))]
+
+
+TEXT = [f"word{n}" for n in range(200)]
+
+
+def test_copies_are_one_cluster_and_its_first_page_stands_for_it():
+    other = ["something", "else"]
+    assert clusters_of([other, TEXT, other, TEXT], join_copies) == [0, 1, 0, 1]
+
+
+def test_rivals_that_differ_in_a_few_words_are_near_copies():
+    near = [*TEXT[:100], "changed", *TEXT[101:]]
+    half = [*TEXT[:100], *(f"other{n}" for n in range(100))]
+    assert clusters_of([TEXT, near, half], join_rivals) == [0, 0, 2]
+
+
+def test_clusters_join_across_a_common_member():
+    clusters = Clusters()
+    clusters.join(3, 5)
+    clusters.join(5, 1)
+    assert clusters.members([5, 3, 1, 9]) == {1: [1, 3, 5], 9: [9]}

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+
+from crawler.aligner.sketch import (
+    BOILERPLATE_BLOCK,
+    CODE,
+    Sketcher,
+    declared_versions,
+    pack,
+    unpack,
+)
+from crawler.data import Document, LangPair, Link, Page
+from crawler.extract.document import build_document
+from tests.worlds import FETCHED_AT, build_site
+
+SKETCHER = Sketcher(LangPair("en", "is"))
+
+
+def document(html: str, url: str = "https://town.example/en/x.html") -> Document:
+    found = build_document(Page(url, 200, (), html.encode(), FETCHED_AT))
+    assert found
+    return found
+
+
+def sketch(html: str):
+    page = document(html)
+    return SKETCHER.sketch(
+        Document(
+            page.url,
+            page.site,
+            "en",
+            1.0,
+            page.title,
+            page.tokens,
+            page.chunks,
+            page.links,
+            page.digest,
+        )
+    )
+
+
+def test_what_is_packed_is_unpacked():
+    site = build_site(hreflang=True, concepts=3)
+    for page in site.pages():
+        found = build_document(page)
+        assert found
+        before = SKETCHER.sketch(found)
+        after = unpack(
+            pack(before),
+            **{
+                name: getattr(before, name)
+                for name in "url site lang digest handle family size".split()
+            },
+        )
+        for field in fields(before):
+            a, b = getattr(before, field.name), getattr(after, field.name)
+            assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
+
+
+def test_blocks_are_cut_by_block_level_tags_and_know_their_kind():
+    page = sketch(
+        "<nav>Home <a>Menu</a></nav><p>Some <b>bold</b> text</p><pre>x = 1</pre>"
+    )
+    kinds = [int(block) & 3 for block in page.blocks]
+    assert kinds == [0, CODE, BOILERPLATE_BLOCK]
+    assert page.block_sizes.tolist() == [12, 3, 8]
+    assert page.block_words.tolist() == [3, 2, 2]
+
+
+def test_menus_are_read_only_where_there_is_little_else():
+    prose = "<p>" + "word " * 200 + "</p>"
+    assert sketch("<nav>one two</nav>" + prose).block_words.tolist() == [200, 0]
+    assert sketch("<nav>one two</nav><p>three</p>").block_words.tolist() == [1, 2]
+
+
+def test_a_page_of_any_length_has_a_small_sketch():
+    html = "<p>a few words <b>in</b> many paragraphs</p>" * 50_000
+    assert len(pack(sketch(html))) < 60_000
+
+
+def test_unknown_elements_are_tokens_like_others():
+    page = sketch("<my-card>one</my-card><my-card>two</my-card>")
+    assert len(set(page.markup)) == len(set(sketch("<p>one</p><p>two</p>").markup))
+
+
+def link(**given) -> Link:
+    return Link("https://town.example/is/x.html", **given)
+
+
+def with_links(*links: Link) -> Document:
+    return Document("u", "s", "en", 1, "", (), (), links, "")
+
+
+def test_hreflang_declares_a_version():
+    assert declared_versions(with_links(link(hreflang="is")), "is")
+    assert not declared_versions(with_links(link(hreflang="de")), "is")
+
+
+def test_an_anchor_that_names_the_language_and_no_more_declares_one():
+    assert declared_versions(with_links(link(anchor="Íslenska")), "is")
+    assert declared_versions(with_links(link(anchor="[IS]")), "is")
+    assert not declared_versions(with_links(link(anchor="Learn Icelandic")), "is")

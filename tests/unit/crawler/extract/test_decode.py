@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import encodings
+import pkgutil
+
+import pytest
+
+from crawler.extract.decode import decode, looks_like_html
+
+TEXT = "Þú ert hér – „já“"
+
+
+def test_a_byte_order_mark_wins_over_everything():
+    body = b'<meta charset="shift_jis">' + TEXT.encode()
+    for encoding in ("utf-8-sig", "utf-16", "utf-32"):
+        marked = body.decode().encode(encoding)
+        assert decode(marked, "text/html; charset=koi8-r").endswith(TEXT)
+
+
+def test_the_header_wins_over_the_page():
+    body = b'<meta charset="koi8-r">' + TEXT.encode("cp1252")
+    assert decode(body, "text/html; charset=windows-1252").endswith(TEXT)
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        '<meta charset="windows-1252">',
+        "<META CHARSET=cp1252>",
+        '<meta http-equiv="Content-Type" content="text/html; charset=windows-1252">',
+        '<?xml version="1.0" encoding="windows-1252"?>',
+    ],
+)
+def test_the_page_is_asked_where_the_header_is_silent(declaration):
+    body = declaration.encode() + TEXT.encode("cp1252")
+    for header in (None, "", "text/html", "text/html; charset=", "text/html; foo=bar"):
+        assert decode(body, header).endswith(TEXT)
+
+
+def test_without_a_declaration_it_is_utf_8_if_it_can_be():
+    assert decode(TEXT.encode(), "text/html") == TEXT
+    assert decode(TEXT.encode("cp1252"), None) == TEXT
+    assert decode(b"\xfe", None) == "þ"
+
+
+def test_a_character_that_was_cut_off_is_no_proof_against_utf_8():
+    assert decode("já".encode()[:-1], None) == "j\ufffd"
+
+
+def test_latin_1_means_windows_1252_on_the_web():
+    for name in ("iso-8859-1", "latin1", "us-ascii"):
+        assert decode(TEXT.encode("cp1252"), f"text/html; charset={name}") == TEXT
+
+
+def test_a_lie_costs_characters_and_nothing_else():
+    assert "Þ" not in decode(TEXT.encode(), "text/html; charset=koi8-r")
+    assert decode(b"a\xfeb", "text/html; charset=utf-8") == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    "name", ["foo", "utf-9", "x" * 1000, "base64", "rot13", "\xff"]
+)
+def test_a_charset_that_is_none_is_passed_over(name):
+    body = f'<meta charset="{name}">'.encode() + TEXT.encode()
+    assert decode(body, f"text/html; charset={name}").endswith(TEXT)
+
+
+def test_a_page_that_can_be_read_to_say_utf_16_is_not_utf_16():
+    body = b'<meta charset="utf-16"><p>' + TEXT.encode()
+    assert decode(body, "text/html").endswith(TEXT)
+
+
+def test_utf_16_in_the_header_is_little_endian():
+    assert decode(TEXT.encode("utf-16-le"), "text/html; charset=utf-16") == TEXT
+
+
+def test_quotes_and_case_of_the_header_do_not_matter():
+    for value in ('"UTF-8"', "Utf8", "UTF-8; x=y"):
+        assert decode(TEXT.encode(), f"Text/HTML;Charset={value}") == TEXT
+
+
+PYTHON_CODECS = sorted(
+    {module.name for module in pkgutil.iter_modules(encodings.__path__)}
+    | set(encodings.aliases.aliases)
+)
+
+
+@pytest.mark.parametrize("body", [b"", b"<p>\x00\xd8\xff\xfe\x80 +ADw-", b"\\ud800"])
+def test_no_name_that_python_knows_makes_it_raise(body):
+    for name in PYTHON_CODECS:
+        decode(body, f"text/html; charset={name}").encode()
+        decode(f'<meta charset="{name}">'.encode() + body, None).encode()
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "expected"),
+    [
+        ("text/html", b"", True),
+        ("text/html; charset=utf-8", b"plain words", True),
+        ("TEXT/HTML", b"<p>", True),
+        ("text/html, text/html", b"<p>", True),
+        ("application/xhtml+xml", b"<?xml", True),
+        (None, b"<!doctype html>", True),
+        (None, b"words", False),
+        ("", b"<p>", True),
+        ("text/plain", b"<html>", False),
+        ("application/pdf", b"<html>", False),
+        ("image/svg+xml", b"<svg>", False),
+        ("text/html", b"%PDF-1.7", False),
+        ("text/html", b"\n\x89PNG\r\n", False),
+        ("text/html", b"PK\x03\x04", False),
+        ("text/html", b"\x7fELF\x02\x01\x01\x00\x00", False),
+        ("text/html", b"\x00\x01\x02" * 100, False),
+        ("text/html", "<p>þ".encode("utf-16"), True),
+        ("text/html", b"a page\x00 with <b>NUL", True),
+    ],
+)
+def test_the_header_decides_what_is_html_and_the_first_bytes_may_veto(
+    content_type, body, expected
+):
+    assert looks_like_html(body, content_type) is expected

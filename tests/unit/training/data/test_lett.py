@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import base64
+from collections import Counter
+
+from training.data.lett import linked_negatives, read_gold, read_lett
+
+
+def line(lang, url, html, text="text"):
+    def code(data):
+        return base64.b64encode(data.encode()).decode()
+
+    return "\t".join(
+        (lang, "text/html", "charset=utf-8", url, code(html), code(text))
+    ).encode()
+
+
+HTML = """<p>Harbour</p><a href="/fr/port">Français</a><a href="/en/other">Other</a>
+<a href="/de/hafen">Deutsch</a>"""
+LINES = [
+    line("en", "http://a.org/en/harbour", HTML),
+    line("fr", "http://a.org/fr/port", "<p>Le port</p>"),
+    line("en", "http://a.org/en/other", "<p>Other</p>"),
+    line("de", "http://a.org/de/hafen", "<p>Hafen</p>"),
+]
+
+
+def test_pages_are_read_and_bad_lines_counted():
+    counts = Counter()
+    bad = [b"a\tb", LINES[0].replace(b"http", b"x-no"), LINES[0][:-3] + b"!\tx"]
+    bad.append(b"\t".join([*LINES[0].split(b"\t")[:4], b"***", b"eA=="]))
+    pages = list(read_lett([*LINES, *bad], counts))
+    assert [p.lang for p in pages] == ["en", "fr", "en", "de"]
+    assert pages[0].text == "text"
+    assert counts["rows"] == 8
+    assert counts["bad/not six columns"] == 2
+    assert counts["bad/no http url"] == 1
+    assert counts["bad/base64"] == 1
+
+
+def test_links_of_a_gold_page_are_negatives_when_its_partner_is_linked():
+    pages = list(read_lett(LINES, Counter()))
+    languages = {p.url: p.lang for p in pages}
+    gold = {"http://a.org/en/harbour": "http://a.org/fr/port"}
+    gold |= {b: a for a, b in gold.items()}
+    assert list(linked_negatives(pages, gold, languages)) == [
+        ("http://a.org/en/harbour", "http://a.org/en/other")
+    ]
+
+
+def test_the_gold_list_is_english_first(tmp_path):
+    (tmp_path / "train.pairs").write_text(
+        "http://a.org/en/x\thttp://a.org/fr/x\nbroken\n"
+    )
+    counts = Counter()
+    (pair,) = read_gold(tmp_path / "train.pairs", counts)
+    assert (pair.lang_a, pair.lang_b) == ("en", "fr")
+    assert counts == {"bad/no http url": 1}

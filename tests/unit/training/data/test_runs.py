@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+from crawler.data import PairScore
+from crawler.sinks.pairs import write_pairs
+from training.data.runs import run_pairs, run_urls
+
+
+def test_accepted_pairs_and_sure_languages_of_a_run(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps({"langs": ["en", "is"]}))
+    write_pairs(
+        tmp_path / "pairs.tsv.gz",
+        [
+            PairScore("https://a.org/en/x", "https://a.org/is/x", 0.9),
+            PairScore("https://a.org/en/y", "https://a.org/is/z", 0.2),
+        ],
+    )
+    visits = [
+        {"url": "https://a.org/en/x", "lang": "en", "confidence": 0.98},
+        {"url": "https://a.org/mixed", "lang": "en", "confidence": 0.5},
+        {"url": "https://a.org/image", "lang": None, "confidence": None},
+    ]
+    log = "\n".join(json.dumps(visit) for visit in visits) + "\n[1\n[]\n"
+    (tmp_path / "crawl.jsonl").write_text(log)
+    counts = Counter()
+    (pair,) = run_pairs(tmp_path, counts)
+    assert (pair.url_a, pair.lang_a, pair.lang_b) == ("https://a.org/en/x", "en", "is")
+    assert [r.url for r in run_urls(tmp_path, counts)] == ["https://a.org/en/x"]
+    assert counts == {
+        "pairs": 2,
+        "dropped/low score": 1,
+        "rows": 5,
+        "dropped/language not sure": 2,
+        "bad/no line of a crawl log": 2,
+    }

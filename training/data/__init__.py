@@ -1,0 +1,1 @@
+"""Data builders, one file each, its docstring the data card."""

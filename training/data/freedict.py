@@ -1,0 +1,141 @@
+"""FreeDict dictionaries → word pairs.
+
+Data card. Source: the `dict-freedict-AAA-BBB` packages of Debian (freedict.org; more
+than a hundred dictionaries, GPL-2+ or freer, see /usr/share/doc/PACKAGE/copyright), as
+`apt-get download` gives them; nothing is installed. A .deb is an `ar` archive around a
+tar; inside are a dictd index (headword, offset, length) and a dictzip file (a gzip).
+
+Entries are written for people: a headword line with pronunciation, then senses. Kept
+are translations of at most four words from the first lines of a sense; grammar,
+registers and examples are dropped. About one pair in twenty is noise (a label taken for
+a translation, words run together in the oldest dictionaries).
+
+    python -m training.data.freedict OUT.tsv.gz FILE.deb ...
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import sys
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from lzma import LZMAError
+from pathlib import Path
+
+from crawler.errors import LanguageError
+from crawler.languages import language_of
+from training.data.terms import TermPair, write_terms
+
+_DIGITS = {
+    c: i
+    for i, c in enumerate(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    )
+}
+_ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|<[^<>]*>|\{[^{}]*\}|/[^/]*/|\"[^\"]*\"")
+_NUMBER = re.compile(r"^\s*\d+\.\s*|\s+\d+\.?\s*$")
+_LABELS = ("see:", "synonym:", "synonyms:", "note:", "antonym:", "antonyms:", "cf.")
+_MAX_WORDS = 4
+_MAX_TRANSLATIONS = 4
+
+
+def read_package(path: Path, counts: Counter[str]) -> Iterator[TermPair]:
+    """Word pairs of one package; what cannot be used is counted by reason."""
+    match = re.match(r"dict-freedict-([a-z]{3})-([a-z]{3})", path.name)
+    if not match:
+        counts["bad/not a dict-freedict package"] += 1
+        return
+    try:
+        lang_a, lang_b = (language_of(code).code for code in match.groups())
+    except LanguageError:
+        counts["bad/unknown language"] += 1
+        return
+    try:
+        files = dict(_dictd_files(path.read_bytes()))
+    except (OSError, EOFError, tarfile.TarError, LZMAError, ValueError):
+        counts["bad/damaged package"] += 1
+        return
+    if set(files) != {"index", "dict.dz"}:
+        counts["bad/no dictionary inside"] += 1
+        return
+    text = gzip.decompress(files["dict.dz"])
+    for line in files["index"].decode("utf-8", "replace").splitlines():
+        counts["rows"] += 1
+        head, *place = line.split("\t")
+        if len(place) != 2 or head.startswith("00"):
+            counts["bad/no entry"] += 1
+            continue
+        start, length = map(_number, place)
+        entry = text[start : start + length].decode("utf-8", "replace")
+        for translation in translations(head, entry):
+            yield TermPair(lang_a, head, lang_b, translation, path.name.split("_")[0])
+
+
+def translations(head: str, entry: str) -> list[str]:
+    r"""The translations that a dictd entry gives for its headword.
+
+    >>> translations("write", "write /rait/ <v>\n1. escribir\n2. anotar, apuntar (lo)")
+    ['escribir', 'anotar', 'apuntar']
+    """
+    found: list[str] = []
+    for line in entry.splitlines()[1:]:
+        if not line.strip() or line.lower().strip().startswith(_LABELS):
+            continue
+        line = _NUMBER.sub("", _ASIDE.sub(" ", line))
+        for part in re.split("[,;|]", line):
+            words = part.split()
+            if not 1 <= len(words) <= _MAX_WORDS or not words[0][0].isalpha():
+                continue
+            if (text := " ".join(words)) != head and text not in found:
+                found.append(text)
+        if len(found) >= _MAX_TRANSLATIONS:
+            break
+    return found[:_MAX_TRANSLATIONS]
+
+
+def _number(digits: str) -> int:
+    value = 0
+    for digit in digits:
+        value = value * 64 + _DIGITS.get(digit, 0)
+    return value
+
+
+def _dictd_files(deb: bytes) -> Iterator[tuple[str, bytes]]:
+    """(`index` or `dict.dz`, bytes) of a Debian package."""
+    for name, body in _ar_members(deb):
+        if not name.startswith("data.tar"):
+            continue
+        with tarfile.open(fileobj=io.BytesIO(body)) as tar:
+            for member in tar:
+                match = re.search(r"/dictd/[^/]+\.(index|dict\.dz)$", member.name)
+                stream = tar.extractfile(member) if match else None
+                if match and stream:
+                    yield match[1], stream.read()
+
+
+def _ar_members(data: bytes) -> Iterator[tuple[str, bytes]]:
+    if not data.startswith(b"!<arch>\n"):
+        raise ValueError("no ar archive")
+    at = 8
+    while at + 60 <= len(data):
+        header = data[at : at + 60]
+        size = int(header[48:58])
+        name = header[:16].decode("ascii", "replace").strip().rstrip("/")
+        yield name, data[at + 60 : at + 60 + size]
+        at += 60 + size + size % 2
+
+
+def main(out: Path, packages: list[Path]) -> None:
+    """Write the word pairs of all packages."""
+    counts: Counter[str] = Counter()
+    written = write_terms(
+        out, (pair for path in packages for pair in read_package(path, counts))
+    )
+    print(f"{written} word pairs written to {out}; {dict(counts)}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), [Path(name) for name in sorted(sys.argv[2:])])

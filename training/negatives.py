@@ -1,0 +1,237 @@
+"""Pairs of URLs that are no translations of each other.
+
+García-Romero et al. (2024), section 3.1 and Appendix A, with the details of the
+authors' code where the paper is silent: random match, maximum Jaccard similarity, and
+removal of random tokens, each bilingual (from a pair) and monolingual (from a URL and
+itself). Beside them what the paper could only draw from WMT16: genuine negatives, two
+pages of one site (`site_negatives`).
+
+In every generator a negative that may be true is no negative: `Closure` knows the
+translation groups, the handles and the aliases of what is known to be parallel.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+
+from crawler.handles import handle_of, stripped_forms
+
+UrlPair = tuple[str, str]
+
+_EXTENSION = re.compile(r"\.(?:x?html?|php\d?|aspx?|jsp|md)$")
+_INDEX = re.compile(r"/(?:index|default|home)$")
+
+
+@lru_cache(maxsize=500_000)
+def alias_of(url: str) -> str:
+    """One name for `http://www.x.org/a/index.html`, `https://x.org/a/` and the like."""
+    text, question, query = url.split("://", 1)[-1].partition("?")
+    text = _EXTENSION.sub("", text.removeprefix("www.").rstrip("/").lower())
+    return _INDEX.sub("", text) + question + query
+
+
+@lru_cache(maxsize=500_000)
+def _forms(url: str) -> frozenset[str]:
+    handle = handle_of(url).text
+    return frozenset({alias_of(handle), *map(alias_of, stripped_forms(url))})
+
+
+class Closure:
+    """Which URLs belong together, listed as a pair or not.
+
+    Two URLs are related when they are in one translation group (a connected component
+    of the pairs), or of one handle in the strict or in the WMT16 form.
+    """
+
+    def __init__(self, pairs: Iterable[UrlPair] = ()) -> None:
+        self._parent: dict[str, str] = {}
+        for a, b in pairs:
+            self._parent[self._root(alias_of(a))] = self._root(alias_of(b))
+
+    def _root(self, name: str) -> str:
+        path = []
+        while (parent := self._parent.get(name, name)) != name:
+            path.append(name)
+            name = parent
+        for step in path:
+            self._parent[step] = name
+        return name
+
+    def group(self, url: str) -> str:
+        """A name for the translation group of a URL."""
+        return self._root(alias_of(url))
+
+    def related(self, a: str, b: str) -> bool:
+        """May these two be a pair, or one page?"""
+        return self.group(a) == self.group(b) or not _forms(a).isdisjoint(_forms(b))
+
+
+# ------------------------------------------------------------------ the paper's three
+
+
+_TOKENS = re.compile(r"[^\W_]+|_+|[^\w\s]")
+
+
+@lru_cache(maxsize=500_000)
+def resource_tokens(url: str) -> tuple[str, ...]:
+    """The tokens after the authority: words, numbers and separators.
+
+    >>> resource_tokens("https://example.org/en/news_1?x=2")
+    ('/', 'en', '/', 'news', '_', '1', '?', 'x', '=', '2')
+    """
+    return tuple(_TOKENS.findall(_cut(url)[1]))
+
+
+def _cut(url: str) -> tuple[str, str]:
+    """Scheme and authority, and the resource."""
+    start = url.find("/", url.find("://") + 3)
+    return (url, "") if start < 0 else (url[:start], url[start:])
+
+
+def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    """Shared over all; 0 for two empty sets."""
+    shared = len(a & b)
+    return shared / (len(a) + len(b) - shared) if shared else 0.0
+
+
+@lru_cache(maxsize=500_000)
+def token_set(url: str) -> frozenset[str]:
+    """The resource's words and numbers as a set."""
+    return frozenset(t.lower() for t in resource_tokens(url) if t.isalnum())
+
+
+def random_match(pairs: Sequence[UrlPair], k: int, rng: random.Random) -> list[UrlPair]:
+    """For each pair its first URL with the second ones of k random other pairs."""
+    targets = [b for _, b in pairs]
+    return [
+        (a, target)
+        for a, _ in pairs
+        for target in rng.sample(targets, min(k, len(targets)))
+    ]
+
+
+def max_jaccard(pairs: Sequence[UrlPair], k: int, rng: random.Random) -> list[UrlPair]:
+    """For each pair its first URL with the k most similar second ones of other pairs.
+
+    Similarity is the Jaccard index of the resources' tokens, ties by that of their
+    characters. `rng` is unused: all generators have one signature.
+    """
+    negatives = []
+    for a, own in pairs:
+        ranked = sorted(
+            {b for _, b in pairs if b != own},
+            key=lambda b: (
+                -jaccard(token_set(a), token_set(b)),
+                -jaccard(frozenset(_cut(a)[1]), frozenset(_cut(b)[1])),
+                b,
+            ),
+        )
+        negatives += [(a, b) for b in ranked[:k]]
+    return negatives
+
+
+def remove_tokens(
+    pairs: Sequence[UrlPair], k: int, rng: random.Random
+) -> list[UrlPair]:
+    """Each pair k times with random tokens missing on both sides.
+
+    How many go is drawn from N(L/2, L/6), at least one and at most all L; scheme,
+    authority and port stay. A copy in which nothing changed is left out.
+    """
+    negatives = []
+    for a, b in pairs:
+        for _ in range(k):
+            pair = _shortened(a, rng), _shortened(b, rng)
+            if pair != (a, b):
+                negatives.append(pair)
+    return negatives
+
+
+def _shortened(url: str, rng: random.Random) -> str:
+    tokens = resource_tokens(url)
+    length = len(tokens)
+    if not length:
+        return url
+    count = min(length, max(1, round(rng.gauss(length / 2, length / 6))))
+    gone = set(rng.sample(range(length), count))
+    rest = "".join(token for i, token in enumerate(tokens) if i not in gone)
+    return _cut(url)[0] + re.sub("/{2,}", "/", "/" + rest.lstrip("/"))
+
+
+Generator = Callable[[Sequence[UrlPair], int, random.Random], list[UrlPair]]
+
+# The numbers of Table 5, Appendix A, in the order of the authors' code: the first three
+# bilingual, the last three monolingual. The paper's choice is all but 6.
+GENERATORS: dict[int, tuple[Generator, bool]] = {
+    1: (random_match, False),
+    2: (max_jaccard, False),
+    3: (remove_tokens, False),
+    4: (random_match, True),
+    5: (max_jaccard, True),
+    6: (remove_tokens, True),
+}
+PAPER_CHOICE = (1, 2, 3, 4, 5)
+
+
+def synthetic_negatives(
+    pairs: Sequence[UrlPair],
+    closure: Closure,
+    *,
+    methods: Iterable[int] = PAPER_CHOICE,
+    k: int = 3,  # the authors' default per positive and generator
+    seed: int = 71213,
+) -> list[UrlPair]:
+    """The paper's negatives for the pairs of one site, without any that may be true."""
+    rng = random.Random(seed)
+    negatives: set[UrlPair] = set()
+    for method in methods:
+        generate, monolingual = GENERATORS[method]
+        sources: list[Sequence[UrlPair]] = (
+            [[(a, a) for a, _ in pairs], [(b, b) for _, b in pairs]]
+            if monolingual
+            else [pairs]
+        )
+        for source in sources:
+            negatives.update(generate(source, k, rng))
+    return sorted(pair for pair in negatives if not closure.related(*pair))
+
+
+# ------------------------------------------------------------------ genuine ones
+
+
+def site_negatives(
+    pair: UrlPair,
+    pool: Sequence[str],
+    closure: Closure,
+    *,
+    near: int = 6,
+    far: int = 7,
+    rng: random.Random,
+) -> list[UrlPair]:
+    """Pairs of one URL with others of its site, `near` in tokens and at random.
+
+    Half of the near ones resemble the URL's true partner (so they are mostly in the
+    partner's language), half the URL itself (mostly in its own): what a crawler has to
+    tell apart. 6 and 7 make the paper's ratio of 13 to 1.
+    """
+    a, b = pair
+    group, forms = closure.group(a), _forms(a) | _forms(b)
+    others = [
+        url
+        for url in pool
+        if closure.group(url) != group and forms.isdisjoint(_forms(url))
+    ]
+    chosen: dict[str, None] = {}
+    for anchor, count in ((b, near - near // 2), (a, near // 2)):
+        tokens = token_set(anchor)
+        ranked = sorted(
+            (url for url in others if url not in chosen),
+            key=lambda url: (-jaccard(tokens, token_set(url)), url),
+        )
+        chosen.update(dict.fromkeys(ranked[:count]))
+    rest = [url for url in others if url not in chosen]
+    chosen.update(dict.fromkeys(rng.sample(rest, min(far, len(rest)))))
+    return [(a, url) for url in chosen]

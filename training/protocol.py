@@ -1,0 +1,187 @@
+"""What the URL models are measured on: frozen before the first model was trained.
+
+Language: at most 100 rows per host and language, three kinds of URL, macro figures over
+the languages with at least 20 rows.
+
+Pairs: at most 100 pairs per host; for each the paper's 13 negatives from the same site,
+half of them near in tokens, none of which may be true (`negatives.site_negatives`).
+
+WMT16: the gold pairs of the document alignment task, with every gold URL of a host as
+candidate. The full task has more distractors, so its figures are lower.
+
+Everything is drawn with one seed; `digest` names the exact set.
+"""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import xxhash
+
+from crawler.data import Lang, Site
+from crawler.handles import handle_of
+from crawler.urls import host_labels, host_of, registered_domain, split
+from training.data.splits import read_splits, split_of
+from training.data.tables import PairRow, UrlRow, clean_url, read_pairs, read_urls
+from training.negatives import Closure, site_negatives
+
+SEED = 71213
+MAX_PER_HOST = 100
+MIN_ROWS = 20  # of a language, to count in the macro figures
+
+T = TypeVar("T")
+
+CODE, CCTLD, UNMARKED = "code", "cctld", "unmarked"
+
+
+def kind_of(url: str) -> str:
+    """How a URL says its language: by a code or name, by its country, or not at all.
+
+    >>> kind_of("https://example.org/is/x"), kind_of("https://example.is/x")
+    ('code', 'cctld')
+    >>> kind_of("https://example.org/frettir")
+    'unmarked'
+    """
+    if handle_of(url).markers:
+        return CODE
+    suffix = host_labels(split(url).host)[2].rpartition(".")[2]
+    # .com and .info name no country; .io, .me and .co do, but sites all over use them.
+    return CCTLD if len(suffix) == 2 and suffix not in _VANITY else UNMARKED
+
+
+_VANITY = frozenset("io me co tv ai cc fm ly gg to ws".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """The URL data of a folder, each row with the split of its site."""
+
+    urls: Mapping[str, list[UrlRow]]  # by split
+    pairs: Mapping[str, list[PairRow]]
+    pools: Mapping[Site, list[str]]  # all known URLs of the sites that have pairs
+    closure: Closure
+    counts: Counter[str]  # rows read, and bad ones by reason
+
+    @classmethod
+    def read(cls, folder: Path) -> Collection:
+        """Read `url_lang`, `url_pairs`, `host_urls` and `splits` (`.tsv.gz`)."""
+        counts: Counter[str] = Counter()
+        fixed = read_splits(folder / "splits.tsv.gz")
+        urls: dict[str, list[UrlRow]] = defaultdict(list)
+        pairs: dict[str, list[PairRow]] = defaultdict(list)
+        pools: dict[Site, set[str]] = defaultdict(set)
+        for row in read_urls(folder / "url_lang.tsv.gz", counts):
+            if row.lang:
+                urls[split_of(row.site, fixed)].append(row)
+        for pair in read_pairs(folder / "url_pairs.tsv.gz", counts):
+            pairs[split_of(pair.site, fixed)].append(pair)
+            for url in (pair.url_a, pair.url_b):
+                pools[registered_domain(host_of(url))].add(url)
+        for row in read_urls(folder / "host_urls.tsv.gz", counts):
+            if row.site in pools:
+                pools[row.site].add(row.url)
+        return cls(
+            urls,
+            pairs,
+            {site: sorted(pool) for site, pool in sorted(pools.items())},
+            Closure((p.url_a, p.url_b) for rows in pairs.values() for p in rows),
+            counts,
+        )
+
+
+def capped(
+    rows: Iterable[T], key: Callable[[T], object], limit: int, seed: int = SEED
+) -> list[T]:
+    """At most `limit` rows of each key, drawn at random, in their first order."""
+    by_key: dict[object, list[tuple[int, T]]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        by_key[key(row)].append((i, row))
+    rng = random.Random(seed)
+    kept: list[tuple[int, T]] = []
+    for group in by_key.values():
+        kept += group if len(group) <= limit else rng.sample(group, limit)
+    return [row for _, row in sorted(kept, key=lambda item: item[0])]
+
+
+def language_rows(collection: Collection, name: str) -> list[UrlRow]:
+    """The rows of a split that language models are judged on."""
+    rows = {row.url: row for row in collection.urls[name]}  # a URL counts once
+    return capped(
+        sorted(rows.values(), key=lambda row: row.url),
+        lambda row: (row.host, row.lang),
+        MAX_PER_HOST,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """One pair to be classified. A negative has the kind of the pair that it is of."""
+
+    url_a: str
+    url_b: str
+    parallel: bool
+    translated: bool  # not equal once language codes and names go
+    host: str
+
+
+def pair_rows(
+    collection: Collection, name: str, max_per_host: int = MAX_PER_HOST
+) -> list[JudgedPair]:
+    """The pairs of a split that pair models are judged on, with their negatives."""
+    rng = random.Random(SEED)
+    positives = capped(
+        sorted(collection.pairs[name], key=lambda row: (row.url_a, row.url_b)),
+        lambda row: row.host,
+        max_per_host,
+    )
+    judged: list[JudgedPair] = []
+    for row in positives:
+        translated = not row.code_only
+        pair = (row.url_a, row.url_b)
+        judged.append(JudgedPair(*pair, True, translated, row.host))
+        pool = collection.pools[row.site]
+        for a, b in site_negatives(pair, pool, collection.closure, rng=rng):
+            judged.append(JudgedPair(a, b, False, translated, row.host))
+    return judged
+
+
+def wmt16_rows(folder: Path) -> list[tuple[str, str]]:
+    """The gold pairs (English, French) of the WMT16 test set; never to be tuned on."""
+    path = folder / "wmt16_test_pairs.tsv"
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [(clean_url(row["url_en"]), clean_url(row["url_fr"])) for row in rows]
+
+
+def wmt16_candidates(gold: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Every English with every French gold URL of a host."""
+    by_host: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
+    for english, french in gold:
+        by_host[host_of(english)][0].add(english)
+        by_host[host_of(french)][1].add(french)
+    return [
+        (a, b)
+        for _, (sources, targets) in sorted(by_host.items())
+        for a in sorted(sources)
+        for b in sorted(targets)
+    ]
+
+
+def digest(rows: Iterable[object]) -> str:
+    """A name for exactly these rows."""
+    hashed = xxhash.xxh64()
+    for row in rows:
+        hashed.update(repr(row).encode("utf-8", "backslashreplace"))
+    return hashed.hexdigest()
+
+
+def label_of(row: UrlRow) -> Lang:
+    """The language of a row that has one."""
+    assert row.lang is not None
+    return row.lang
