@@ -6,116 +6,133 @@ URL is worth, whichever is more:
 * *complete*: P(it is the missing half of a page that was fetched),
 * *together*: half of P(it and a URL that is still pending are two halves), since two
   downloads give one pair,
-* *yield*: what pages of its section have given so far, with no partner in sight.
+* *explore*: what pages of its section and its language have given so far, with no
+  partner in sight; worth most in the language whose pages are waited for.
 
 Who could be whose other half is a *hypothesis* of some kind: the same handle, a
 declaration of the page (hreflang, switcher, sitemap), the same place in the link lists
 of two pages that are a pair. How often each kind comes true, which sections hold pages
-of which language, and which give pairs, is counted per site while crawling
-(`beliefs.py`), so nothing has to be tuned for a site.
+of which language, whom to believe about the language of a URL that does not say it, and
+which sections give pairs: all is counted per site while crawling (`beliefs.py`), so
+nothing has to be tuned for a site.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from rapidfuzz.distance import Indel
-
-from crawler.data import Document, KnownUrl, Lang, LangPair, Link, PairScore, ScoredUrl
-from crawler.frontier.beliefs import Rates, Shares, Three, Witness
-from crawler.frontier.evidence import evidence_of
+from crawler.data import (
+    Document,
+    KnownUrl,
+    Lang,
+    LangPair,
+    Link,
+    PairScore,
+    ScoredUrl,
+    Site,
+)
+from crawler.errors import FrontierError
+from crawler.frontier.beliefs import UNDECIDED, Rates, Shares, Three, Witness, certain
+from crawler.frontier.evidence import declared_language, folders_of
+from crawler.frontier.frontier import link_of, outcome_of
+from crawler.frontier.link_lists import aligned
+from crawler.handles import handle_of
 from crawler.protocols import UrlLanguageModel, UrlPairModel
 from crawler.urls import site_of
 
+# What a URL turned out to be: a page in the one language, in the other, or neither.
+SRC, TRG, NEITHER = range(3)
+# Kinds of hypotheses.
+HANDLE, DECLARED, ALIGNED = "handle", "declared", "aligned"
+# Pages that list pages: seldom a pair, for each side lists its own.
 _LISTING = re.compile(
     r"(?:^|[/?&=_-])(?:tags?|categor(?:y|ies|ia|ias|ie)|archives?|authors?|search|page"
     r"|kategori[ea]?|etiquetas?|mots?-cles?|schlagwort|feed|rss|login|user|users|comments?"
     r"|calendar|print|genindex|index-\d+)(?:[/?&=_-]|$|\d)"
 )
-HANDLE, DECLARED, ALIGNED = "handle", "declared", "aligned"
-
-
-_UNKNOWN = (1 / 3, 1 / 3, 1 / 3)
+# Hypotheses that one URL may have beside its handle: a hub is nobody's other half.
+_MAX_PARTNERS = 8
+# Links to a URL whose page's language is counted: more say the same again.
+_MAX_SOURCES = 3
+# URLs of one handle that are looked at: a handle that 50 URLs share is no page's.
+_MAX_BUCKET = 50
+# What counts as a rise: less changes no order that matters and costs a push.
+_MIN_RISE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveConfig:
-    """Priors, fitted on the package-built worlds only (benchmarks/crawl_curve.py)."""
+    """Priors: what holds before a site has shown anything.
 
+    Chosen on the sites that are built from packages, by the mean area under the curve
+    of benchmarks/crawl_curve.py. They matter for the first tens of downloads only.
+    """
+
+    p_handle: float = 0.85  # two URLs of one handle, in two languages, are a pair
+    p_declared: float = 0.8  # so are a page and what it declares its version
+    p_aligned: float = 0.5  # so are the k-th links of two pages that are a pair
+    p_listing: float = 0.4  # times this for listings
+    p_marked: float = 0.9  # a URL that names a language is in it
+    p_source: float = 0.8  # a URL that names none is in the language of its sources
+    p_model: float = 0.75  # … or in the one that the URL-language model says
+    p_sibling: float = 0.8  # … or in the other one than the marked URL of its handle
+    p_yield: float = 0.3  # a page of an untried section becomes half of a pair
+    # How many downloads a prior weighs, and a section's for the folders below it.
     language_strength: float = 2.0
+    witness_strength: float = 4.0
     match_strength: float = 3.0
     yield_strength: float = 4.0
-    p_marked: float = 0.9  # a URL that names a language is in it
-    p_source: float = 0.8  # an unmarked link leads to the language of its page
-    p_handle: float = 0.85  # two URLs of one handle, in two languages, are a pair
-    p_declared: float = 0.8
-    p_aligned: float = 0.5
-    yield_prior: float = 0.3
-    together: float = 0.5
-    witness_strength: float = 4.0
-    p_model: float = 0.75
-    p_sibling: float = 0.8
+    # A section's pages were fetched because they looked promising, so for URLs that do
+    # not name a language they are no fair sample: this many of them count at most.
+    fair_sample: float = 8.0
+    # Pages of each language that are waited for at the start: the balance of two
+    # languages must not swing with the first page.
     need_floor: float = 1.0
-    most: float = 8.0
-    p_listing: float = 0.4
-    balance: bool = True
+    # A download without a partner in sight gives half a pair later, if at all.
     explore: float = 0.8
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Url:
-    """What is known of one URL."""
+    """What is known of one URL. What only pending ones need goes when it is fetched."""
 
-    link: Link
+    url: str
+    site: Site
     handle: str
-    scheme: str
-    language: Lang | None
-    folders: tuple[str, ...]
-    sources: list[int] = field(default_factory=lambda: [0, 0, 0])
-    listing: bool = False
-    outcome: int | None = None  # 0 src, 1 trg, 2 neither; None: pending
-    paired: bool = False
+    scheme: str  # how it says its language
+    language: Lang | None  # the one that it, or a link to it, names
+    listing: bool
+    link: Link | None  # None: fetched
+    sources: tuple[int, int, int] = (0, 0, 0)  # links from pages of each outcome
+    model: Three | None = None  # P(outcome | URL), for URLs that name no language
     score: float = -1.0
-    partners: dict[str, str] = field(default_factory=dict)  # url → kind
-    links: tuple[str, ...] = ()
-    model: tuple[float, float, float] = (
-        1 / 3,
-        1 / 3,
-        1 / 3,
-    )  # P(src, trg, other | url)
+    outcome: int | None = None  # None: pending
+    paired: bool = False
+    partners: dict[_Url, str] = field(default_factory=dict)  # hypotheses, by kind
+    links: tuple[_Url, ...] = ()  # of a page that is not paired yet
+    moved_to: _Url | None = None
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The sections that it lies in, coarse to fine."""
+        return folders_of(self.handle)
 
 
-def _certain(outcome: int, share: float) -> Three:
-    """`share` for one outcome, the rest for the two others."""
-    rest = (1.0 - share) / 2
-    src, trg, other = (share if k == outcome else rest for k in range(3))
-    return src, trg, other
+class _SiteBeliefs:
+    """What holds for a whole site: whom to believe, and what is waited for."""
 
-
-def _shape(url: str) -> str:
-    """What a URL and its translation share: depth, numbers, kind of page."""
-    path, _, query = url.partition("://")[2].partition("?")
-    folders = path.split("/")[1:]
-    numbers = " ".join(re.findall(r"\d+", path))
-    return (
-        f"{len(folders)} {bool(folders and folders[-1])} {numbers} {query.count('=')}"
-    )
-
-
-def aligned(left: Sequence[str], right: Sequence[str]) -> list[tuple[str, str]]:
-    """Links of two pages that stand in the same place of their lists."""
-    if len(left) == len(right):
-        return list(zip(left, right))
-    pairs: list[tuple[str, str]] = []
-    for step in Indel.opcodes([_shape(u) for u in left], [_shape(u) for u in right]):
-        here = left[step.src_start : step.src_end]
-        there = right[step.dest_start : step.dest_end]
-        if len(here) == len(there):
-            pairs += zip(here, there)
-    return pairs
+    def __init__(self, config: AdaptiveConfig) -> None:
+        strength = config.witness_strength
+        self.witnesses = {
+            "source": Witness(strength, config.p_source),
+            "model": Witness(strength, config.p_model),
+            "sibling": Witness(strength, config.p_sibling),
+        }
+        self.unpaired = [0, 0]  # pages of src and of trg without a partner
 
 
 class AdaptiveScorer:
@@ -133,182 +150,302 @@ class AdaptiveScorer:
         self.language_model = language_model
         self.pair_model = pair_model
         self.config = config or AdaptiveConfig()
+        self._markers = frozenset(langs)
         self._urls: dict[str, _Url] = {}
-        self._buckets: dict[str, list[str]] = {}
+        self._buckets: dict[str, list[_Url]] = {}  # by handle
+        self._sites: dict[Site, _SiteBeliefs] = {}
         self._languages = Shares(self.config.language_strength)
-        self._source_witness = Witness(
-            self.config.witness_strength, self.config.p_source
-        )
-        self._model_witness = Witness(self.config.witness_strength, self.config.p_model)
-        self._sibling_witness = Witness(
-            self.config.witness_strength, self.config.p_sibling
-        )
         self._matches = Rates(self.config.match_strength)
         self._yields = Rates(self.config.yield_strength)
-        self._unpaired = [0, 0]
+        # Hypotheses whose both pages were just fetched: the aligner has its say next.
         self._trials: list[tuple[_Url, _Url, str]] = []
 
     # ---------------------------------------------------------- protocol
 
     def score(self, source: Document, links: Sequence[Link]) -> list[ScoredUrl]:
         """Score what is new on a page, and what it says anew of known URLs."""
-        touched: dict[str, None] = {}
+        touched: dict[_Url, None] = {}
         where = self._outcome(source.lang)
-        fresh = [link.url for link in links if link.url not in self._urls]
-        models = dict(zip(fresh, self.language_model.predict(fresh))) if fresh else {}
+        page = self._known(source.url)
+        found = []
+        unmarked = []
         for link in links:
-            url = self._urls.get(link.url)
+            url = self._known(link.url)
             if url is None:
                 url = self._new(link)
-                url.model = self._three(models[link.url])
-                touched[link.url] = None
-                for other in self._buckets[url.handle]:
-                    touched[other] = None
-            elif url.outcome is not None:
+                touched[url] = None
+                touched.update(dict.fromkeys(self._bucket(url)))
+                if not url.scheme:
+                    unmarked.append(url)
+            found.append(url)
+            if url.outcome is not None:
                 continue
-            if url.sources[where] < 3:
-                url.sources[where] += 1
-                touched[link.url] = None
-            self._declare(link, url, touched)
-        page = self._urls.get(source.url)
-        if page is not None:
-            page.links = tuple(link.url for link in links)
+            if url.sources[where] < _MAX_SOURCES:
+                a, b, c = (n + (k == where) for k, n in enumerate(url.sources))
+                url.sources = a, b, c
+                touched[url] = None
+            self._declare(link, url, page, touched)
+        if unmarked:
+            said = self.language_model.predict([url.url for url in unmarked])
+            for url, distribution in zip(unmarked, said, strict=True):
+                url.model = self._three(distribution)
+        if page is not None and not page.paired:
+            page.links = tuple(dict.fromkeys(found))
         return self._rescore(touched)
 
     def fetched(self, link: Link, document: Document | None) -> list[ScoredUrl]:
         """Count what the page turned out to be; its other half may rise."""
         self._settle()
-        url = self._urls.get(link.url) or self._new(link)
-        url.outcome = self._outcome(document.lang if document else None)
-        if document is None:
-            url.outcome = 2
-        if url.language is None and not url.scheme:
-            for witness, said in self._testimony(url):
-                witness.add(url.outcome, said)
-        if document is not None:
-            self._languages.add(self._language_chain(url), url.outcome)
-        if url.outcome < 2:
-            self._unpaired[url.outcome] += 1
-        self._yields.add(url.folders, 0.0)
-        touched: dict[str, None] = {}
-        for other, kind in self._partners(url):
+        url = self._known(link.url) or self._new(link)
+        self._turned_out(url, self._outcome(document.lang if document else None))
+        touched: dict[_Url, None] = {}
+        for other, kind in self._partners(url).items():
             if other.outcome is None:
-                touched[other.link.url] = None
-            elif url.outcome + other.outcome == 1 and not other.paired:
+                touched[other] = None
+            elif {url.outcome, other.outcome} == {SRC, TRG} and not other.paired:
                 self._trials.append((url, other, kind))
         return self._rescore(touched)
 
     def redirected(self, url: str, link: Link) -> None:
         """Both URLs are one page from now on."""
-        old = self._urls.get(url) or self._new(replace(link, url=url))
-        new = self._urls.get(link.url)
-        if new is None:
-            old.link = link
-            self._urls[link.url] = old
-        elif new is not old:
-            for other, kind in old.partners.items():
-                new.partners.setdefault(other, kind)
-            new.sources = [a + b for a, b in zip(new.sources, old.sources)]
+        old = self._known(url)
+        new = self._known(link.url) or self._new(link)
+        if old is None or old is new:
             self._urls[url] = new
+            return
+        for other, kind in old.partners.items():
+            new.partners.setdefault(other, kind)
+        a, b, c = (max(n, m) for n, m in zip(new.sources, old.sources))
+        new.sources = a, b, c
+        new.language = new.language or old.language
+        old.moved_to = self._urls[url] = new
+        old.link = old.model = None
 
     def paired(self, pairs: Sequence[PairScore]) -> list[ScoredUrl]:
         """Credit the pages of a pair, and align their links."""
-        touched: dict[str, None] = {}
+        touched: dict[_Url, None] = {}
         for pair in pairs:
-            src, trg = self._urls.get(pair.src_url), self._urls.get(pair.trg_url)
+            src, trg = self._known(pair.src_url), self._known(pair.trg_url)
             if src is None or trg is None:
                 continue
+            self._align(src, trg, touched)
             for url in (src, trg):
                 if not url.paired:
-                    url.paired = True
-                    if url.outcome is not None and url.outcome < 2:
-                        self._unpaired[url.outcome] -= 1
+                    url.paired, url.links = True, ()
+                    if url.outcome in (SRC, TRG):
+                        self._site(url).unpaired[url.outcome] -= 1
+                    # half for each page: the rate counts pairs per download
                     self._yields.add(url.folders, 0.5, 0.0)
-            self._align(src, trg, touched)
         return self._rescore(touched)
 
     def current(self, scored: ScoredUrl) -> ScoredUrl:
         """The score that a pending URL would get now."""
-        url = self._urls.get(scored.link.url)
-        if url is None:
+        url = self._known(scored.link.url)
+        if url is None or url.link is None:
             return scored
         url.score, evidence = self._value(url)
         return ScoredUrl(url.link, url.score, evidence)
 
+    # ------------------------------------------------------------- state
+
     def state(self) -> bytes:
-        """The counts, as JSON."""
-        return json.dumps(
+        """The counts and, one row for each URL, what is not in the frontier's store."""
+        names: dict[_Url, list[str]] = {}
+        for name, url in self._urls.items():
+            names.setdefault(self._at(url), []).append(name)
+        numbers = {url: n for n, url in enumerate(names)}
+        rows = [
             {
-                "languages": self._languages.state(),
-                "matches": self._matches.state(),
-                "yields": self._yields.state(),
+                "urls": names[url],
+                "url": url.url,
+                "outcome": url.outcome,
+                "paired": url.paired,
+                "language": url.language,
+                "sources": url.sources,
+                "model": url.model and [round(p, 4) for p in url.model],
+                "score": round(url.score, 6),
+                "partners": [
+                    (numbers[self._at(other)], kind)
+                    for other, kind in url.partners.items()
+                ],
+                "links": [numbers[self._at(other)] for other in url.links],
             }
-        ).encode()
+            for url in numbers
+        ]
+        counts = {
+            "languages": self._languages.state(),
+            "matches": self._matches.state(),
+            "yields": self._yields.state(),
+            "sites": {
+                site: {
+                    "unpaired": beliefs.unpaired,
+                    **{name: w.state() for name, w in beliefs.witnesses.items()},
+                }
+                for site, beliefs in self._sites.items()
+            },
+        }
+        text = json.dumps({"counts": counts, "urls": rows}, separators=(",", ":"))
+        return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
 
     def restore(self, state: bytes, known: Iterable[KnownUrl]) -> None:
-        """Go on from saved counts."""
+        """Go on from a saved state; what was fetched since it was saved counts now."""
+        if state:
+            self._read_state(state)
+        for url in known:
+            link, outcome = link_of(url.entry), outcome_of(url.entry)
+            record = self._known(link.url)
+            if record is None:
+                record = self._new(link)
+                record.score = url.entry.score
+            if record.outcome is None:
+                if url.state != "done":
+                    record.link = link
+                elif outcome == "->":
+                    self._urls.pop(link.url)  # its target has a row of its own
+                    self._buckets[record.handle].remove(record)
+                else:
+                    self._turned_out(record, self._outcome(outcome))
 
-    # ------------------------------------------------------------ inside
+    def _read_state(self, state: bytes) -> None:
+        try:
+            data = json.loads(zlib.decompress(state).decode("utf-8", "surrogatepass"))
+            counts, rows = data["counts"], data["urls"]
+            self._languages.restore(counts["languages"])
+            self._matches.restore(counts["matches"])
+            self._yields.restore(counts["yields"])
+            for site, saved in counts["sites"].items():
+                beliefs = self._sites[site] = _SiteBeliefs(self.config)
+                beliefs.unpaired = saved["unpaired"]
+                for name, witness in beliefs.witnesses.items():
+                    witness.restore(saved[name])
+            urls = [self._new(Link(row["url"])) for row in rows]
+            for url, row in zip(urls, rows, strict=True):
+                self._urls.update(dict.fromkeys(row["urls"], url))
+                url.link = None
+                url.outcome, url.paired = row["outcome"], row["paired"]
+                url.language, url.score = row["language"], row["score"]
+                url.sources = tuple(row["sources"])
+                url.model = tuple(row["model"]) if row["model"] else None
+                url.partners = {urls[n]: kind for n, kind in row["partners"]}
+                url.links = tuple(urls[n] for n in row["links"])
+        except (zlib.error, ValueError, KeyError, TypeError, IndexError) as error:
+            raise FrontierError(
+                f"what the scorer had learned cannot be read: {error!r} (it was written"
+                " by another version; crawl into a new RUN_DIR)"
+            ) from error
 
-    def _three(self, distribution: Mapping[Lang, float]) -> tuple[float, float, float]:
-        """A model's distribution as src, trg, other; `unk` says nothing."""
-        unknown = distribution.get("unk", 0.0) / 3
-        src = distribution.get(self.langs.src, 0.0) + unknown
-        trg = distribution.get(self.langs.trg, 0.0) + unknown
-        return src, trg, max(0.0, 1.0 - src - trg)
+    # ------------------------------------------------------- what is known
 
-    def _outcome(self, lang: Lang | None) -> int:
-        return 0 if lang == self.langs.src else 1 if lang == self.langs.trg else 2
+    def _known(self, name: str) -> _Url | None:
+        return self._urls.get(name)
 
-    def _new(self, link: Link) -> _Url:
-        found = evidence_of(link, self.langs)
-        url = _Url(link, found.handle.text, found.scheme, found.language, found.folders)
-        url.listing = bool(_LISTING.search(url.handle))
-        self._urls[link.url] = url
-        self._buckets.setdefault(url.handle, []).append(link.url)
+    @staticmethod
+    def _at(url: _Url) -> _Url:
+        """The record that a redirected one became."""
+        while url.moved_to is not None:
+            url = url.moved_to
         return url
 
-    def _declare(self, link: Link, url: _Url, touched: dict[str, None]) -> None:
-        found = evidence_of(link, self.langs)
-        if found.language and url.language != found.language:
-            url.language = found.language
-            touched[link.url] = None
-        if found.declared and link.source_url and link.source_url not in url.partners:
-            source = self._urls.get(link.source_url)
-            if source is not None and len(url.partners) < 8:
-                url.partners[link.source_url] = DECLARED
-                source.partners.setdefault(link.url, DECLARED)
-                touched[link.url] = None
+    def _site(self, url: _Url) -> _SiteBeliefs:
+        beliefs = self._sites.get(url.site)
+        if beliefs is None:
+            beliefs = self._sites[url.site] = _SiteBeliefs(self.config)
+        return beliefs
 
-    def _align(self, src: _Url, trg: _Url, touched: dict[str, None]) -> None:
-        """The k-th link of a page and the k-th of its translation: two halves?"""
-        both = set(src.links) & set(trg.links)
-        left = [url for url in src.links if url not in both]
-        right = [url for url in trg.links if url not in both]
-        for u, v in aligned(left, right):
-            one, two = self._urls[u], self._urls[v]
-            if one.handle != two.handle and len(one.partners) < 8 > len(two.partners):
-                one.partners.setdefault(v, ALIGNED)
-                two.partners.setdefault(u, ALIGNED)
-                touched[u] = touched[v] = None
+    def _outcome(self, lang: Lang | None) -> int:
+        if lang == self.langs.src:
+            return SRC
+        return TRG if lang == self.langs.trg else NEITHER
 
-    def _partners(self, url: _Url) -> list[tuple[_Url, str]]:
-        found: dict[int, tuple[_Url, str]] = {}
-        for name in self._buckets[url.handle]:
-            other = self._urls[name]
+    def _new(self, link: Link) -> _Url:
+        handle = handle_of(link.url, self._markers)
+        marked = handle.languages & self._markers
+        url = _Url(
+            url=link.url,
+            site=site_of(link.url),
+            handle=handle.text,
+            scheme=handle.scheme,
+            language=next(iter(marked)) if len(marked) == 1 else None,
+            listing=bool(_LISTING.search(handle.text)),
+            link=link,
+        )
+        self._urls[link.url] = url
+        self._buckets.setdefault(url.handle, []).append(url)
+        return url
+
+    def _bucket(self, url: _Url) -> Iterator[_Url]:
+        for other in self._buckets[url.handle][:_MAX_BUCKET]:
+            other = self._at(other)
             if other is not url:
-                found.setdefault(id(other), (other, HANDLE))
-        for name, kind in url.partners.items():
-            known = self._urls.get(name)
-            if known is not None and known is not url:
-                found.setdefault(id(known), (known, kind))
-        return list(found.values())
+                yield other
+
+    def _partners(self, url: _Url) -> dict[_Url, str]:
+        """Who could be its other half, and why."""
+        found = dict.fromkeys(self._bucket(url), HANDLE)
+        for other, kind in url.partners.items():
+            found.setdefault(self._at(other), kind)
+        found.pop(url, None)
+        return found
+
+    # ------------------------------------------------------------ learning
+
+    def _declare(
+        self, link: Link, url: _Url, page: _Url | None, touched: dict[_Url, None]
+    ) -> None:
+        """Take what the page says of the link: its language, that it is a version."""
+        named = declared_language(link, self.langs)
+        if named is None and link.rel != "alternate":
+            return
+        if named is not None and named != url.language:
+            url.language = named
+            touched[url] = None
+        if page is not None and page is not url and page not in url.partners:
+            self._suppose(page, url, DECLARED)
+            touched[url] = None
+
+    def _suppose(self, one: _Url, two: _Url, kind: str) -> None:
+        if len(one.partners) < _MAX_PARTNERS > len(two.partners):
+            one.partners.setdefault(two, kind)
+            two.partners.setdefault(one, kind)
+
+    def _align(self, src: _Url, trg: _Url, touched: dict[_Url, None]) -> None:
+        """The k-th link of a page and the k-th of its translation: two halves?"""
+        left, right = map(self._at, src.links), map(self._at, trg.links)
+        here, there = dict.fromkeys(left), dict.fromkeys(right)
+        for one, two in aligned(
+            [url for url in here if url not in there],
+            [url for url in there if url not in here],
+            key=lambda url: url.url,
+        ):
+            if one.handle != two.handle:
+                self._suppose(one, two, ALIGNED)
+                touched[one] = touched[two] = None
+
+    def _turned_out(self, url: _Url, outcome: int) -> None:
+        """Count what a fetched URL is."""
+        for witness, said in self._testimony(url):
+            witness.add(outcome, said)
+        self._languages.add(self._language_chain(url), outcome)
+        self._yields.add(url.folders, 0.0)
+        if outcome != NEITHER:
+            self._site(url).unpaired[outcome] += 1
+        url.outcome, url.link, url.model = outcome, None, None
 
     def _settle(self) -> None:
+        """The aligner has had its say on the last page: which hypotheses came true?"""
         for url, other, kind in self._trials:
             success = 1.0 if url.paired and other.paired else 0.0
             self._matches.add(self._match_chain(url, kind), success)
         self._trials.clear()
+
+    # ------------------------------------------------------------- beliefs
+
+    def _three(self, distribution: Mapping[Lang, float]) -> Three:
+        """A model's distribution as src, trg, neither; `unk` says nothing."""
+        unknown = distribution.get("unk", 0.0) / 3
+        src = distribution.get(self.langs.src, 0.0) + unknown
+        trg = distribution.get(self.langs.trg, 0.0) + unknown
+        return src, trg, max(0.0, 1.0 - src - trg)
 
     def _match_chain(self, url: _Url, kind: str) -> list[str]:
         return [f"{kind} {folder}" for folder in url.folders]
@@ -317,94 +454,86 @@ class AdaptiveScorer:
         return [f"{url.scheme} {folder}" for folder in url.folders]
 
     def _language(self, url: _Url) -> Three:
+        """P(src), P(trg), P(neither) of a pending URL."""
         c = self.config
-        if url.language is not None or url.scheme:
-            prior = _certain(self._outcome(url.language), c.p_marked)
-            return self._languages.distribution(self._language_chain(url), prior)
         chain = self._language_chain(url)
-        p = list(self._languages.distribution(chain, _UNKNOWN, most=c.most))
+        if url.language is not None or url.scheme:
+            prior = certain(self._outcome(url.language), c.p_marked)
+            return self._languages.distribution(chain, prior)
+        p = self._languages.distribution(chain, UNDECIDED, most=c.fair_sample)
         for witness, said in self._testimony(url):
-            for k, likelihood in enumerate(witness.likelihood(said)):
-                p[k] *= likelihood
-        n = sum(p)
-        return p[0] / n, p[1] / n, p[2] / n
+            a, b, n = (x * y for x, y in zip(p, witness.likelihood(said)))
+            p = a, b, n
+        total = sum(p)
+        return p[0] / total, p[1] / total, p[2] / total
 
     def _testimony(self, url: _Url) -> list[tuple[Witness, Three]]:
-        found = [(self._model_witness, url.model)]
+        """Who says what of the language of a URL that names none."""
+        if url.language is not None or url.scheme:
+            return []
+        witnesses = self._site(url).witnesses
+        found = []
+        if url.model is not None:
+            found.append((witnesses["model"], url.model))
         total = sum(url.sources)
         if total:
-            src, trg, other = url.sources
-            found.append(
-                (self._source_witness, (src / total, trg / total, other / total))
-            )
+            src, trg, neither = url.sources
+            shares = (src / total, trg / total, neither / total)
+            found.append((witnesses["source"], shares))
         sibling = self._sibling(url)
         if sibling is not None:
-            found.append((self._sibling_witness, _certain(1 - sibling, 1.0)))
+            found.append((witnesses["sibling"], certain(1 - sibling, 1.0)))
         return found
 
     def _sibling(self, url: _Url) -> int | None:
-        for other in self._buckets[url.handle]:
-            known = self._urls[other]
-            if known is url:
-                continue
-            if known.outcome is not None and known.outcome < 2:
-                return known.outcome
-            if known.language is not None:
-                outcome = self._outcome(known.language)
-                if outcome < 2:
-                    return outcome
+        """The language of another URL of its handle, if one of the two is known."""
+        for other in self._bucket(url):
+            outcome = other.outcome
+            if outcome is None and other.language is not None:
+                outcome = self._outcome(other.language)
+            if outcome in (SRC, TRG):
+                return outcome
         return None
 
-    def _value(self, url: _Url) -> tuple[float, Mapping[str, float]]:
+    def _value(self, url: _Url) -> tuple[float, dict[str, float]]:
+        """The expected number of new pairs of its download, and the parts of it."""
         c = self.config
         p = self._language(url)
+        priors = {HANDLE: c.p_handle, DECLARED: c.p_declared, ALIGNED: c.p_aligned}
         complete = together = 0.0
-        for other, kind in self._partners(url):
-            if other.paired:
+        for other, kind in self._partners(url).items():
+            if other.paired or other.outcome == NEITHER:
                 continue
-            prior = (
-                c.p_handle
-                if kind == HANDLE
-                else c.p_declared
-                if kind == DECLARED
-                else c.p_aligned
-            )
-            if url.listing:
-                prior *= c.p_listing
+            prior = priors[kind] * (c.p_listing if url.listing else 1.0)
             match = self._matches.rate(self._match_chain(url, kind), prior)
             if other.outcome is None:
                 q = self._language(other)
                 together = max(together, match * (p[0] * q[1] + p[1] * q[0]))
-            elif other.outcome < 2:
+            else:
                 complete = max(complete, match * p[1 - other.outcome])
-        gain = self._yields.rate(url.folders, c.yield_prior)
-        u0, u1 = self._unpaired
-        k = c.need_floor
-        need = (u1 + k) / (u0 + u1 + 2 * k), (u0 + k) / (u0 + u1 + 2 * k)
-        if c.balance:
-            explore = c.explore * 2 * (p[0] * need[0] + p[1] * need[1]) * gain
-        else:
-            explore = c.explore * (p[0] + p[1]) * gain
-        value = max(complete, c.together * together, explore)
-        return value, {
-            "p_src": p[0],
-            "p_trg": p[1],
+        gain = self._yields.rate(url.folders, c.p_yield)
+        src, trg = (n + c.need_floor for n in self._site(url).unpaired)
+        # the share of the unpaired pages that wait for a page in this language, so that
+        # a balanced site counts a page of either language once
+        need = 2 * (p[SRC] * trg + p[TRG] * src) / (src + trg)
+        explore = c.explore * need * gain
+        return max(complete, together / 2, explore), {
+            "p_src": p[SRC],
+            "p_trg": p[TRG],
             "complete": complete,
             "together": together,
             "yield": gain,
+            "explore": explore,
         }
 
-    def _rescore(self, touched: Mapping[str, None]) -> list[ScoredUrl]:
+    def _rescore(self, touched: Iterable[_Url]) -> list[ScoredUrl]:
+        """Those of the touched URLs that rose."""
         risen = []
-        for name in touched:
-            url = self._urls[name]
-            if url.outcome is not None:
+        for url in touched:
+            if url.link is None:
                 continue
             score, evidence = self._value(url)
-            if score > url.score + 1e-6:
+            if score > url.score + _MIN_RISE:
                 url.score = score
                 risen.append(ScoredUrl(url.link, score, evidence))
         return risen
-
-
-__all__ = ["AdaptiveConfig", "AdaptiveScorer", "site_of"]

@@ -47,6 +47,18 @@ class Rates:
 
 
 Three = tuple[float, float, float]  # a value for src, for trg, for everything else
+UNDECIDED: Three = (1 / 3, 1 / 3, 1 / 3)
+
+
+def certain(outcome: int, share: float) -> Three:
+    """`share` for one outcome, the rest for the two others.
+
+    >>> certain(1, 0.5)
+    (0.25, 0.5, 0.25)
+    """
+    rest = (1.0 - share) / 2
+    src, trg, other = (share if k == outcome else rest for k in range(3))
+    return src, trg, other
 
 
 class Shares:

@@ -6,11 +6,9 @@ Nobody else uses them as pair evidence (PEERS); here they are the first thing as
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from crawler.data import Lang, LangPair, Link
-from crawler.handles import Handle, handle_of
 from crawler.languages import marker_languages
 
 # The anchor of a switcher is a language's name or code and nothing else.
@@ -37,29 +35,16 @@ def switcher_language(anchor: str, langs: LangPair) -> Lang | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """Everything that is known of a link without a model."""
+def declared_language(link: Link, langs: LangPair) -> Lang | None:
+    """The language that the page declares for a link: its hreflang, or a switcher's.
 
-    handle: Handle
-    scheme: str  # how the URL says its language; "" if it does not
-    language: Lang | None  # declared or marked; None: nothing says
-    declared: bool  # the page declares it a version in another language
-    folders: tuple[str, ...]  # of the handle: the sections that the URL lies in
-
-
-def evidence_of(link: Link, langs: LangPair) -> Evidence:
-    """Read a link."""
-    handle = handle_of(link.url, frozenset(langs))
-    marked = handle.languages & set(langs)
-    switched = switcher_language(link.anchor, langs) if link.anchor else None
-    language = link.hreflang or switched
-    if language is None and len(marked) == 1:
-        language = next(iter(marked))
-    declared = link.source_url is not None and (
-        link.rel == "alternate" or switched is not None
-    )
-    return Evidence(handle, handle.scheme, language, declared, folders_of(handle.text))
+    >>> declared_language(Link("http://a.example/x", "http://a.example/", "Íslenska"),
+    ...                   LangPair("en", "is"))
+    'is'
+    """
+    if link.hreflang:
+        return link.hreflang
+    return switcher_language(link.anchor, langs) if link.anchor else None
 
 
 @lru_cache(maxsize=65_536)
