@@ -1,0 +1,342 @@
+"""How many true pairs after how many downloads? Every profile on every recorded site.
+
+    python -m benchmarks.crawl_curve WORLDS [--built FOLDER] [--sites NAME …]
+    python -m benchmarks.crawl_curve WORLDS --crawl --sites vuejs.org --pairs en-ja
+
+By default the frontier runs over pages that are read once, with the truth in the place
+of the aligner: what is measured is the order alone, and all sites take minutes. With
+`--crawl` the whole crawler runs, replaying the recording, and its own aligner is what
+the frontier learns from; the accepted pairs are judged as well.
+
+The area is the one under "true pairs whose both pages are downloaded, against pages
+downloaded", up to the pages that can be reached, relative to the oracle's. Oracle,
+`swap`, `paper` and `lookahead` come from the worlds' own simulate.py (with perfect
+knowledge of languages and pairs, where they need it). Only pages count as downloads:
+redirects, errors and robots.txt are reported beside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from benchmarks.worlds import LOW_YIELD, UNMARKED, RecordedSite, load_sites
+from crawler.config import load_object
+from crawler.data import LangPair, PairScore
+from crawler.extract.document import Reading, read_page
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.memory import MemoryFrontier
+from crawler.frontier.scope import Scope
+from crawler.protocols import UrlLanguageModel, UrlPairModel, UrlScorer
+from crawler.replay.world import ReplayWorld, address_of
+
+ROOT = Path(__file__).resolve().parents[1]
+PROFILES = ("breadth_first", "language_only", "focused", "adaptive")
+BASELINES = ("bfs", "bfs_lang", "paper", "swap", "lookahead")
+SHARES = (10, 20, 30, 50)
+
+
+class Site:
+    """A recorded site whose pages are read once, without text."""
+
+    def __init__(self, recorded: RecordedSite) -> None:
+        self.recorded = recorded
+        self._world = ReplayWorld.open(recorded.warc)
+        self._readings: dict[str, Reading] = {}
+
+    def read(self, url: str) -> Reading:
+        """What the crawler would read at a URL."""
+        reading = self._readings.get(url)
+        if reading is None:
+            reading = read_page(self._world.answer(url))
+            if reading.document is not None:
+                light = replace(reading.document, tokens=(), chunks=())
+                reading = replace(reading, document=light)
+            self._readings[url] = reading
+        return reading
+
+
+@dataclass
+class Order:
+    """Pages in the order of their download, and what was asked for in vain."""
+
+    pages: list[str]
+    redirects: int = 0
+    errors: int = 0
+    seconds: float = 0.0  # of scoring and keeping the frontier
+    judged: str = ""  # what the crawler's own pairs are worth
+
+
+def simulate(site: Site, langs: LangPair, scorer: UrlScorer, *, gated: bool) -> Order:
+    """Crawl with the truth in the place of the aligner."""
+    partners: dict[str, list[str]] = {}
+    for src, trg in sorted(site.recorded.true_pairs(langs)):
+        partners.setdefault(src, []).append(trg)
+        partners.setdefault(trg, []).append(src)
+    frontier = Frontier(MemoryFrontier(), scorer, Scope("site"))
+    fetched: dict[str, str] = {}  # address → URL
+    order = Order([])
+    started = time.perf_counter()
+    reading_time = 0.0
+    frontier.seed(site.recorded.seeds(langs))
+    while lease := frontier.next():
+        before = time.perf_counter()
+        reading = site.read(lease.url)
+        reading_time += time.perf_counter() - before
+        if reading.location is not None:
+            order.redirects += 1
+            frontier.redirected(lease, reading.location)
+            continue
+        document = reading.document
+        frontier.fetched(lease, document)
+        if document is None:
+            order.errors += 1
+            continue
+        address = address_of(lease.url)
+        if address not in fetched:
+            fetched[address] = lease.url
+            order.pages.append(address)
+        if gated and document.lang not in langs and not lease.link.is_seed:
+            continue
+        frontier.found(document, document.links)
+        here = document.lang == langs.src
+        frontier.paired(
+            [
+                PairScore(*((lease.url, other) if here else (other, lease.url)), 1.0)
+                for partner in partners.get(address, ())
+                if (other := fetched.get(partner)) is not None
+            ]
+        )
+    order.seconds = time.perf_counter() - started - reading_time
+    return order
+
+
+def crawl(recorded: RecordedSite, langs: LangPair, profile: str) -> Order:
+    """Replay the recording through the whole crawler."""
+    from crawler.reports.quality import judge_pairs, read_gold
+    from crawler.sinks.pairs import read_pairs
+
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        command = [
+            *(sys.executable, "-m", "scrapy", "crawl", "bilingual", "-L", "WARNING"),
+            *("-a", f"seeds={','.join(recorded.seeds(langs))}", "-a", f"langs={langs}"),
+            *("-s", f"REPLAY_WARCS={recorded.warc}", "-s", f"RUN_DIR={run}"),
+        ]
+        started = time.perf_counter()
+        environment = dict(os.environ, SCRAPY_PROJECT=profile)
+        subprocess.run(
+            command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL
+        )
+        order = Order([], seconds=time.perf_counter() - started)
+        urls = []
+        for line in (run / "crawl.jsonl").read_text("utf-8").splitlines():
+            visit = json.loads(line)
+            if 300 <= visit["status"] < 400:
+                order.redirects += 1
+            elif visit["kept"] or visit["reason"] == "language":
+                order.pages.append(address_of(visit["url"]))
+                urls.append(visit["url"])
+            else:
+                order.errors += 1
+        gold = read_gold(recorded.truth, langs)
+        judged = judge_pairs(read_pairs(run / "pairs.tsv.gz"), gold.within(urls))
+        order.judged = str(judged)
+    order.pages = list(dict.fromkeys(order.pages))
+    return order
+
+
+def hits_of(pages: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[int]:
+    """After how many downloads each pair was complete, ascending."""
+    place = {address: n for n, address in enumerate(pages, 1)}
+    return sorted(
+        max(place[a], place[b]) for a, b in pairs if a in place and b in place
+    )
+
+
+def figures(hits: Sequence[int], baseline: Mapping[str, Any]) -> dict[str, Any]:
+    """Area relative to the oracle, shares of the pairs, downloads for 90 % of them."""
+    reach, total = baseline["reach"], baseline["pairs_reach"]
+    area = sum(reach - hit + 1 for hit in hits if hit <= reach) / (reach * total)
+    need = -(-9 * total // 10)
+    return {
+        "area": round(area / baseline["auc"]["oracle"], 4),
+        "shares": {
+            share: round(sum(h <= reach * share / 100 for h in hits) / total, 4)
+            for share in SHARES
+        },
+        "d90": hits[need - 1] if len(hits) >= need else None,
+        "found": len(hits),
+        "tenths": [sum(h <= reach * n / 10 for h in hits) for n in range(1, 11)],
+    }
+
+
+def run_baselines(
+    worlds: Path, sites: Sequence[RecordedSite], cache: Path | None
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """The figures of the worlds' simulate.py, from its output if it ran before."""
+    if cache is None or not cache.exists():
+        out = cache or Path(tempfile.mkdtemp()) / "baselines.json"
+        graphs = [str(site.graph) for site in sites]
+        script = str(worlds / "simulate.py")
+        subprocess.run([sys.executable, script, str(out), *graphs], check=True)
+        cache = out
+    rows = json.loads(cache.read_text())
+    return {(row["site"], row["pair"]): row for row in rows if row.get("auc")}
+
+
+def scorer_of(
+    profile: str, langs: LangPair, models: tuple[UrlLanguageModel, UrlPairModel]
+) -> tuple[UrlScorer, bool]:
+    """The scorer of a profile, and whether its language gate is on."""
+    settings = import_module(f"settings.{profile}")
+    kind = load_object(settings.URL_SCORER)
+    if settings.URL_SCORER.endswith("UniformScorer"):
+        return kind(), settings.LANGUAGE_GATE
+    return kind(langs, *models), settings.LANGUAGE_GATE
+
+
+def mean_over_sites(
+    rows: Sequence[Mapping[str, Any]], key: Callable[..., Any]
+) -> float:
+    """The mean over sites of the mean over a site's language pairs."""
+    by_site: dict[str, list[float]] = {}
+    for row in rows:
+        value = key(row)
+        if value is not None:
+            by_site.setdefault(row["site"], []).append(value)
+    return statistics.fmean(map(statistics.fmean, by_site.values())) if by_site else 0.0
+
+
+def groups_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """The groups of sites that are reported apart."""
+    groups = {
+        "recorded (judge)": [row for row in rows if not row["built"]],
+        "from packages": [row for row in rows if row["built"]],
+        "without markers": [row for row in rows if row["site"] in UNMARKED],
+        "low yield": [row for row in rows if row["site"] in LOW_YIELD],
+        "all": list(rows),
+    }
+    return {name: group for name, group in groups.items() if group}
+
+
+def summarize(rows: Sequence[Mapping[str, Any]], profiles: Sequence[str]) -> str:
+    """The table that a person reads."""
+    orders = [*BASELINES, *profiles]
+    lines = [f"{'mean area / oracle':26}" + "".join(f"{name:>15}" for name in orders)]
+    for name, group in groups_of(rows).items():
+        values = [
+            mean_over_sites(
+                group, lambda row, order=order: row["orders"].get(order, {}).get("area")
+            )
+            for order in orders
+        ]
+        lines.append(f"{name:26}" + "".join(f"{value:15.3f}" for value in values))
+        for share in SHARES:
+            values = [
+                mean_over_sites(
+                    group,
+                    lambda row, order=order, share=share: (
+                        row["orders"].get(order, {}).get("shares", {}).get(share)
+                    ),
+                )
+                for order in orders
+            ]
+            label = f"  pairs at {share} % of pages"
+            lines.append(f"{label:26}" + "".join(f"{value:15.3f}" for value in values))
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("worlds", type=Path, help="folder of recorded worlds")
+    parser.add_argument("--built", type=Path, help="folder of sites from packages")
+    parser.add_argument("--sites", nargs="*", default=[], help="default: all")
+    parser.add_argument(
+        "--pairs", nargs="*", default=[], help="default: those that count"
+    )
+    parser.add_argument("--profiles", nargs="*", default=PROFILES)
+    parser.add_argument("--crawl", action="store_true", help="the whole crawler")
+    parser.add_argument(
+        "--baselines", type=Path, help="output of simulate.py, kept here"
+    )
+    parser.add_argument("--language-model", help="default: as settings/base.py says")
+    parser.add_argument("--pair-model", help="default: as settings/base.py says")
+    parser.add_argument("--out", type=Path, help="JSON file for the figures")
+    args = parser.parse_args(argv)
+
+    base = import_module("settings.base")
+    models = (
+        load_object(args.language_model or base.URL_LANGUAGE_MODEL)(),
+        load_object(args.pair_model or base.URL_PAIR_MODEL)(),
+    )
+    sites = load_sites(args.worlds, args.built, args.sites)
+    baselines = run_baselines(args.worlds, sites, args.baselines)
+    rows: list[dict[str, Any]] = []
+    for recorded in sites:
+        site = None if args.crawl else Site(recorded)
+        for pair in recorded.pairs:
+            baseline = baselines.get((recorded.name, pair))
+            if baseline is None or (args.pairs and pair not in args.pairs):
+                continue
+            langs = LangPair.parse(pair.replace("-", ","))
+            true_pairs = recorded.true_pairs(langs)
+            orders: dict[str, Any] = {
+                name: {
+                    "area": baseline["norm"][name],
+                    "shares": {
+                        share: round(
+                            baseline["deciles"][name][share // 10 - 1]
+                            / baseline["pairs_reach"],
+                            4,
+                        )
+                        for share in SHARES
+                    },
+                }
+                for name in (*BASELINES, "oracle")
+            }
+            for profile in args.profiles:
+                if site is None:
+                    order = crawl(recorded, langs, profile)
+                else:
+                    scorer, gated = scorer_of(profile, langs, models)
+                    order = simulate(site, langs, scorer, gated=gated)
+                orders[profile] = figures(hits_of(order.pages, true_pairs), baseline)
+                told = {k: v for k, v in asdict(order).items() if k != "pages"}
+                orders[profile] |= told | {"pages": len(order.pages)}
+            rows.append(
+                {
+                    "site": recorded.name,
+                    "pair": pair,
+                    "built": recorded.built,
+                    "reach": baseline["reach"],
+                    "true_pairs": baseline["pairs_reach"],
+                    "orders": orders,
+                }
+            )
+            line = " ".join(
+                f"{name} {orders[name]['area']:.3f}" for name in args.profiles
+            )
+            print(f"{recorded.name:28}{pair:7}{baseline['reach']:6} pages  {line}")
+            for name in args.profiles:
+                if orders[name]["judged"]:
+                    print(f"  {name}: {orders[name]['judged']}")
+            sys.stdout.flush()
+    print(summarize(rows, args.profiles))
+    if args.out:
+        args.out.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Recorded sites with their true pairs, as benchmarks use them.
+
+A folder of worlds holds manifest.json (home page, seeds, recording), pairs.json (the
+language pairs that count), warcs/, graphs/ and truth/; sites that are built from
+packages lie in a folder of their own, with built/, graphs/ and truth/.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawler.data import LangPair
+from crawler.languages import known_code
+from crawler.replay.world import address_of
+
+# Reported apart: no language marker and no hreflang, and a handful of pairs among
+# thousands of pages.
+UNMARKED = ("slug.handbook.test", "fullstackopen.com", "opentermsarchive.org")
+LOW_YIELD = ("guardianproject.info", "lls-eustat.github.io")
+
+
+@dataclass(frozen=True)
+class RecordedSite:
+    """A recording, its seeds and where its truth lies."""
+
+    name: str
+    built: bool  # from packages: these may be fitted on
+    home: str
+    more_seeds: tuple[str, ...]
+    pairs: tuple[str, ...]
+    warc: Path
+    graph: Path
+    truth: Path
+    pages: Path
+
+    def seeds(self, langs: LangPair) -> list[str]:
+        """The home page, and the first pages of the languages of the pair."""
+        declared = {row["url"]: row["declared_lang"] for row in _rows(self.pages)}
+        wanted = []
+        for seed in self.more_seeds:
+            lang = declared.get(seed) or declared.get(f"{seed}index.html")
+            if not lang or known_code(lang) in langs:
+                wanted.append(seed)
+        return list(dict.fromkeys([self.home, *wanted]))
+
+    def true_pairs(self, langs: LangPair) -> set[tuple[str, str]]:
+        """Addresses (URLs without scheme) of the true pairs, src first."""
+        pairs = set()
+        for row in _rows(self.truth):
+            ends = {
+                known_code(row["lang_a"]): row["url_a"],
+                known_code(row["lang_b"]): row["url_b"],
+            }
+            if set(ends) == set(langs):
+                src, trg = (address_of(ends[lang]) for lang in langs)
+                pairs.add((src, trg))
+        return pairs
+
+
+def load_sites(
+    worlds: Path, built: Path | None = None, names: Sequence[str] = ()
+) -> list[RecordedSite]:
+    """The sites of a folder of worlds; those from packages if `built` is given."""
+    manifest = json.loads((worlds / "manifest.json").read_text())
+    over = json.loads((worlds / "pairs.json").read_text())
+    sites = []
+    for row in manifest:
+        name = row["site"]
+        from_packages = row["warc"].startswith("built/")
+        folder = built if from_packages else worlds
+        if folder is None or (names and name not in names):
+            continue
+        graph = "graph.pkl" if from_packages else "graph.json.gz"
+        sites.append(
+            RecordedSite(
+                name,
+                from_packages,
+                row["home"],
+                tuple(row["seeds"]),
+                tuple(over.get(name, row["pairs"])),
+                folder / row["warc"],
+                folder / "graphs" / f"{name}.{graph}",
+                _either(folder / "truth" / f"{name}.truth.tsv"),
+                _either(folder / "truth" / f"{name}.pages.tsv"),
+            )
+        )
+    return sites
+
+
+def _either(path: Path) -> Path:
+    return path if path.exists() else path.with_name(path.name + ".gz")
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        header = next(file).rstrip("\n").split("\t")
+        for line in file:
+            yield dict(zip(header, line.rstrip("\n").split("\t")))
