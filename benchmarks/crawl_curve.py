@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -78,47 +78,76 @@ class Order:
     judged: str = ""  # what the crawler's own pairs are worth
 
 
-def simulate(site: Site, langs: LangPair, scorer: UrlScorer, *, gated: bool) -> Order:
-    """Crawl with the truth in the place of the aligner."""
+def walk(
+    frontier: Frontier,
+    read: Callable[[str], Reading],
+    langs: LangPair,
+    pairs: Iterable[tuple[str, str]],
+    *,
+    gated: bool,
+    fetched: dict[str, str] | None = None,
+) -> Iterator[tuple[str, Reading]]:
+    """Crawl with the truth in the place of the aligner: (URL, reading) in order.
+
+    `pairs` are addresses, src first; `fetched` (address → URL) is filled on the way.
+    """
     partners: dict[str, list[str]] = {}
-    for src, trg in sorted(site.recorded.true_pairs(langs)):
+    for src, trg in sorted(pairs):
         partners.setdefault(src, []).append(trg)
         partners.setdefault(trg, []).append(src)
-    frontier = Frontier(MemoryFrontier(), scorer, Scope("site"))
-    fetched: dict[str, str] = {}  # address → URL
-    order = Order([])
-    started = time.perf_counter()
-    reading_time = 0.0
-    frontier.seed(site.recorded.seeds(langs))
+    fetched = {} if fetched is None else fetched
     while lease := frontier.next():
-        before = time.perf_counter()
-        reading = site.read(lease.url)
-        reading_time += time.perf_counter() - before
-        if reading.location is not None:
-            order.redirects += 1
-            frontier.redirected(lease, reading.location)
-            continue
+        reading = read(lease.url)
         document = reading.document
-        frontier.fetched(lease, document)
-        if document is None:
+        if reading.location is not None:
+            frontier.redirected(lease, reading.location)
+        else:
+            frontier.fetched(lease, document)
+        if document is not None:
+            address = address_of(lease.url)
+            fetched.setdefault(address, lease.url)
+            kept = document.lang in langs
+            if kept or lease.link.is_seed or not gated:
+                frontier.found(document, document.links)
+            here = document.lang == langs.src
+            frontier.paired(
+                [
+                    PairScore(
+                        *((lease.url, other) if here else (other, lease.url)), 1.0
+                    )
+                    for partner in partners.get(address, ())
+                    if (other := fetched.get(partner)) is not None
+                ]
+            )
+        frontier.commit()
+        yield lease.url, reading
+
+
+def simulate(site: Site, langs: LangPair, scorer: UrlScorer, *, gated: bool) -> Order:
+    """The order of a profile over pages that are read once."""
+    order = Order([])
+    reading_time = 0.0
+
+    def read(url: str) -> Reading:
+        nonlocal reading_time
+        before = time.perf_counter()
+        reading = site.read(url)
+        reading_time += time.perf_counter() - before
+        return reading
+
+    frontier = Frontier(MemoryFrontier(), scorer, Scope("site"))
+    frontier.seed(site.recorded.seeds(langs))
+    pairs = site.recorded.true_pairs(langs)
+    started = time.perf_counter()
+    for url, reading in walk(frontier, read, langs, pairs, gated=gated):
+        if reading.document is not None:
+            order.pages.append(address_of(url))
+        elif reading.location is not None:
+            order.redirects += 1
+        else:
             order.errors += 1
-            continue
-        address = address_of(lease.url)
-        if address not in fetched:
-            fetched[address] = lease.url
-            order.pages.append(address)
-        if gated and document.lang not in langs and not lease.link.is_seed:
-            continue
-        frontier.found(document, document.links)
-        here = document.lang == langs.src
-        frontier.paired(
-            [
-                PairScore(*((lease.url, other) if here else (other, lease.url)), 1.0)
-                for partner in partners.get(address, ())
-                if (other := fetched.get(partner)) is not None
-            ]
-        )
     order.seconds = time.perf_counter() - started - reading_time
+    order.pages = list(dict.fromkeys(order.pages))
     return order
 
 

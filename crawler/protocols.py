@@ -144,6 +144,10 @@ class FrontierStore(Protocol):
         """
         ...
 
+    def sites(self) -> Sequence[Site]:
+        """Every site that has a URL here, in the order of first pushes."""
+        ...
+
     def scan(self, site: Site) -> Iterable[KnownUrl]:
         """Every URL of a site that was ever pushed, in the order of first pushes.
 

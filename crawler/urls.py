@@ -178,6 +178,7 @@ def host_labels(host: str) -> tuple[tuple[str, ...], str, str]:
     return labels, found.domain, found.suffix
 
 
+@lru_cache(maxsize=65_536)
 def host_of(url: str) -> str:
     """The host of a canonical URL, without port."""
     return _without_port(url.split("://", 1)[-1].split("/", 1)[0].partition("?")[0])

@@ -168,15 +168,14 @@ class AdaptiveScorer:
         where = self._outcome(source.lang)
         page = self._known(source.url)
         found = []
-        unmarked = []
+        new = []
         for link in links:
             url = self._known(link.url)
             if url is None:
                 url = self._new(link)
                 touched[url] = None
                 touched.update(dict.fromkeys(self._bucket(url)))
-                if not url.scheme:
-                    unmarked.append(url)
+                new.append(url)
             found.append(url)
             if url.outcome is not None:
                 continue
@@ -185,10 +184,7 @@ class AdaptiveScorer:
                 url.sources = a, b, c
                 touched[url] = None
             self._declare(link, url, page, touched)
-        if unmarked:
-            said = self.language_model.predict([url.url for url in unmarked])
-            for url, distribution in zip(unmarked, said, strict=True):
-                url.model = self._three(distribution)
+        self._ask_model(new)
         if page is not None and not page.paired:
             page.links = tuple(dict.fromkeys(found))
         return self._rescore(touched)
@@ -305,6 +301,9 @@ class AdaptiveScorer:
                     self._buckets[record.handle].remove(record)
                 else:
                     self._turned_out(record, self._outcome(outcome))
+        self._ask_model(
+            [url for url in self._urls.values() if url.link and not url.model]
+        )
 
     def _read_state(self, state: bytes) -> None:
         try:
@@ -420,6 +419,14 @@ class AdaptiveScorer:
             if one.handle != two.handle:
                 self._suppose(one, two, ALIGNED)
                 touched[one] = touched[two] = None
+
+    def _ask_model(self, new: Iterable[_Url]) -> None:
+        """Ask for the language of the URLs that do not name it, as one batch."""
+        unmarked = [url for url in new if not url.scheme]
+        if unmarked:
+            said = self.language_model.predict([url.url for url in unmarked])
+            for url, distribution in zip(unmarked, said, strict=True):
+                url.model = self._three(distribution)
 
     def _turned_out(self, url: _Url, outcome: int) -> None:
         """Count what a fetched URL is."""

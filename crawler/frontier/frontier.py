@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from crawler.data import (
     Document,
     FrontierEntry,
+    KnownUrl,
     Link,
     PairScore,
     ScoredUrl,
@@ -29,6 +30,10 @@ SEED_SCORE = 10.0
 # A popped URL whose score fell is put back, unless it fell by less than this: putting
 # back costs a store round trip and changes nothing that matters.
 MIN_FALL = 0.01
+# What the scorer learned is saved after this many pages, and then after ever more, so
+# that saving takes a constant share of the time: a kill costs it a few per cent of what
+# it learned, and nothing of what was found.
+SAVE_EVERY = 100
 # How many fallen URLs are put back before one is taken anyway.
 MAX_PUT_BACK = 50
 
@@ -74,6 +79,7 @@ class Frontier:
         # host → http or https, whichever gave a page first. A site links to itself by
         # both, and fetching everything twice would be half of the bandwidth.
         self._schemes: dict[str, str] = {}
+        self._unsaved = 0  # pages since the scorer's state was saved
 
     def __len__(self) -> int:
         return len(self.store)
@@ -175,6 +181,7 @@ class Frontier:
             scheme = lease.url.partition("://")[0]
             self._schemes.setdefault(host_of(lease.url), scheme)
         self._release(lease, lang or "-")
+        self._unsaved += 1
         if self._learner:
             self.push(self._learner.fetched(lease.link, document))
 
@@ -205,23 +212,37 @@ class Frontier:
 
     def commit(self) -> None:
         """Make everything so far survive a kill."""
+        if self._unsaved >= SAVE_EVERY + self.counts["frontier/added"] // SAVE_EVERY:
+            self._save_learned()
         self.store.commit()
 
-    def save_learned(self) -> None:
-        """Keep what the scorer learned with the frontier."""
+    def _save_learned(self) -> None:
         if self._learner:
             self.store.save("scorer", self._learner.state())
+        self._unsaved = 0
 
-    def restore(self, sites: Iterable[Site]) -> None:
+    def restore(self) -> None:
         """After a restart: let the scorer go on from what was saved and is known."""
-        state = self.store.load("scorer")
-        if self._learner and state is not None:
-            known = (url for site in sites for url in self.store.scan(site))
-            self._learner.restore(state, known)
+        known = self._recall()
+        if self._learner:
+            self._learner.restore(self.store.load("scorer") or b"", known)
+        for _ in known:  # whatever a scorer leaves
+            pass
+
+    def _recall(self) -> Iterator[KnownUrl]:
+        """Every known URL; on the way, what they say of scope and schemes."""
+        for site in self.store.sites():
+            for known in self.store.scan(site):
+                url = known.entry.url
+                if link_of(known.entry).is_seed:  # also where a seed had moved to
+                    self.scope.extend(url)
+                if known.state == "done" and outcome_of(known.entry) not in _NO_PAGE:
+                    self._schemes.setdefault(host_of(url), url.partition("://")[0])
+                yield known
 
     def close(self) -> None:
         """Save what was learned and give the storage back."""
-        self.save_learned()
+        self._save_learned()
         self.store.close()
 
 
@@ -269,6 +290,10 @@ def link_of(entry: FrontierEntry) -> Link:
         entry.depth,
         is_seed=bool(data.get("seed")),
     )
+
+
+# Outcomes of URLs that are no documents: an error, and a redirect.
+_NO_PAGE = (None, "-", "->")
 
 
 def outcome_of(entry: FrontierEntry) -> str | None:

@@ -113,6 +113,10 @@ class MemoryFrontier:
         if head is None or row.rank < head:
             self._heads.set(row.entry.site, row.rank)
 
+    def sites(self) -> Sequence[Site]:
+        """Every site that has a URL here, in the order of first pushes."""
+        return tuple(self._sites)
+
     def scan(self, site: Site) -> Iterator[KnownUrl]:
         """Every URL of a site that was ever pushed, in the order of first pushes."""
         if site in self._sites:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from crawler.errors import UsageError
 from crawler.urls import host_of, registered_domain, split
@@ -68,6 +69,7 @@ class Scope:
         return trap(url)
 
 
+@lru_cache(maxsize=65_536)  # every page of a site links to the same menu
 def trap(url: str) -> str | None:
     """The kind of trap that a URL looks like, if it does.
 

@@ -339,6 +339,10 @@ class SqliteFrontier:
             self._pending += 1
             self._offer(lease.site, (-score, lease.seq))
 
+    def sites(self) -> Sequence[Site]:
+        """Every site that has a URL here, in the order of first pushes."""
+        return tuple(self._sites)
+
     def scan(self, site: Site) -> Iterator[KnownUrl]:
         """Every URL of a site that was ever pushed, in the order of first pushes.
 

@@ -34,7 +34,6 @@ from crawler.frontier.frontier import Lease
 from crawler.realign.steps import take_in
 from crawler.rundir import RunDir
 from crawler.seeds import read_seeds
-from crawler.urls import site_of
 
 # Statuses after which the same URL may work later.
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
@@ -95,7 +94,7 @@ class BilingualSpider(Spider):
             self.aligner = build_aligner(crawler, self.langs)
             self.run_dir.write(describe_run(crawler))
             frontier = self.scheduler.frontier
-            frontier.restore(sorted({site_of(seed) for seed in self.seeds}))
+            frontier.restore()
             frontier.seed(self.seeds)
             frontier.commit()
         except BifocalError as error:

@@ -256,6 +256,14 @@ def test_counts_follow_every_step(store):
     assert len(store) == 3
 
 
+def test_sites_in_the_order_of_first_pushes(store):
+    assert store.sites() == ()
+    store.push([entry("b", 0.1, site="b.is"), entry("a", 0.9, site="a.is")])
+    store.push([entry("c", 0.5, site="b.is")])
+    store.pop()
+    assert store.sites() == ("b.is", "a.is")
+
+
 def test_values_are_kept_by_name(store):
     assert store.load("yield") is None
     store.save("yield", b"\x00one")

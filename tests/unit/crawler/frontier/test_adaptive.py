@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import json
+import zlib
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from benchmarks.crawl_curve import walk
+from crawler.data import Document, LangPair, Link, PairScore, ScoredUrl
+from crawler.errors import FrontierError
+from crawler.extract.document import read_page
+from crawler.frontier.adaptive import AdaptiveScorer
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.scope import Scope
+from crawler.frontier.store import open_frontier
+from crawler.replay.world import ReplayWorld, address_of
+from crawler.reports.quality import read_gold
+from crawler.urls import site_of
+from models.rules import UrlLanguageRules, UrlPairRules
+
+DEMO = Path(__file__).parents[4] / "worlds" / "demo"
+SITE = "https://www.example.is"
+
+
+def scorer() -> AdaptiveScorer:
+    return AdaptiveScorer(LangPair("en", "is"), UrlLanguageRules(), UrlPairRules())
+
+
+def page(path: str, lang: str | None, *links: Link) -> Document:
+    return Document(
+        SITE + path, site_of(SITE), lang, 1.0, "", (), (), links, digest=path
+    )
+
+
+def link(path: str, source: str = "/", **fields: str) -> Link:
+    return Link(SITE + path, SITE + source, **fields)
+
+
+def visit(scorer: AdaptiveScorer, document: Document) -> dict[str, float]:
+    """Fetch a page and score its links: what rose, by path."""
+    risen = scorer.fetched(Link(document.url), document)
+    risen += scorer.score(document, document.links)
+    return {item.link.url.removeprefix(SITE): item.score for item in risen}
+
+
+def now(scorer: AdaptiveScorer, path: str) -> float:
+    return scorer.current(ScoredUrl(Link(SITE + path), 0.0)).score
+
+
+def test_the_missing_half_of_a_fetched_page_comes_first():
+    crawl = scorer()
+    risen = visit(
+        crawl, page("/en/", "en", link("/en/a"), link("/is/a"), link("/is/b"))
+    )
+    assert risen["/is/a"] > risen["/is/b"]  # its other half is in sight
+    risen = visit(crawl, page("/en/a", "en"))
+    assert risen["/is/a"] > 0.6
+
+
+def test_a_declared_version_is_a_half_too_whatever_its_address():
+    crawl = scorer()
+    versions = link("/um-okkur", hreflang="is", rel="alternate")
+    risen = visit(crawl, page("/", "en", versions, link("/contact")))
+    assert risen["/um-okkur"] > 2 * risen["/contact"]
+
+
+def test_a_language_switcher_declares_by_its_text():
+    crawl = scorer()
+    risen = visit(crawl, page("/", "en", link("/x9", anchor="Íslenska"), link("/y9")))
+    assert risen["/x9"] > 2 * risen["/y9"]
+
+
+def test_a_pair_is_never_completed_twice():
+    crawl = scorer()
+    visit(crawl, page("/en/a", "en", link("/is/a"), link("/is/a?v=2")))
+    visit(crawl, page("/is/a", "is"))
+    crawl.paired([PairScore(SITE + "/en/a", SITE + "/is/a", 0.9)])
+    visit(crawl, page("/", "en", link("/is/a/index.html")))  # the same handle again
+    assert now(crawl, "/is/a/index.html") < 0.5
+
+
+def test_links_in_the_same_place_of_two_pages_that_are_a_pair():
+    crawl = scorer()
+    english = [link(f"/{name}") for name in ("news", "fish", "weather")]
+    icelandic = [link(f"/{name}") for name in ("frettir", "fiskur", "vedur")]
+    visit(crawl, page("/home", "en", *english))
+    visit(crawl, page("/heim", "is", *icelandic))
+    crawl.paired([PairScore(SITE + "/home", SITE + "/heim", 0.9)])
+    risen = visit(crawl, page("/fish", "en"))
+    assert set(risen) == {"/fiskur"}
+
+
+def test_a_page_in_a_third_language_is_a_bridge():
+    crawl = scorer()
+    risen = visit(crawl, page("/da/", "da", link("/is/a"), link("/da/b")))
+    assert risen["/is/a"] > risen["/da/b"] > 0
+
+
+def test_a_section_without_pairs_falls_behind():
+    crawl = scorer()
+    pages = [link(f"/blog/{n}") for n in range(20)]
+    visit(crawl, page("/", "en", *pages, link("/guide/1")))
+    before = now(crawl, "/blog/19")
+    for n in range(15):
+        visit(crawl, page(f"/blog/{n}", "en"))
+    assert now(crawl, "/blog/19") < before / 2
+    assert now(crawl, "/guide/1") > now(crawl, "/blog/19")
+
+
+def test_a_marker_that_says_nothing_here_is_found_out():
+    crawl = scorer()
+    copies = [link(f"/{lang}/p{n}") for n in range(12) for lang in ("en", "is")]
+    visit(crawl, page("/", "en", *copies))
+    for n in range(10):  # every /is/ page is an untranslated copy
+        visit(crawl, page(f"/en/p{n}", "en"))
+        visit(crawl, page(f"/is/p{n}", "en"))
+    visit(crawl, page("/en/p10", "en"))
+    assert now(crawl, "/is/p10") < 0.3
+
+
+def test_a_redirect_makes_two_addresses_one_page():
+    crawl = scorer()
+    visit(crawl, page("/en/a", "en", link("/old", hreflang="is", rel="alternate")))
+    crawl.redirected(SITE + "/old", Link(SITE + "/new", SITE + "/en/a"))
+    assert now(crawl, "/new") > 0.5
+    visit(crawl, page("/new", "is"))
+    crawl.paired([PairScore(SITE + "/en/a", SITE + "/new", 0.9)])
+    assert "/old" not in visit(crawl, page("/", "en", link("/old")))
+
+
+def test_the_balance_prefers_the_language_that_is_waited_for():
+    crawl = scorer()
+    visit(crawl, page("/", "en", link("/en/x"), link("/is/y")))
+    for n in range(6):
+        visit(crawl, page(f"/en/{n}", "en"))
+    assert now(crawl, "/is/y") > now(crawl, "/en/x")
+
+
+def test_evidence_says_why():
+    crawl = scorer()
+    visit(crawl, page("/en/a", "en", link("/is/a")))
+    evidence = crawl.current(ScoredUrl(Link(SITE + "/is/a"), 0.0)).evidence
+    assert evidence["complete"] > 0.5 > evidence["explore"]
+
+
+@pytest.mark.parametrize(
+    "state", [b"x", zlib.compress(b"[]"), zlib.compress(json.dumps({}).encode())]
+)
+def test_a_state_of_another_version_is_one_clear_error(state):
+    with pytest.raises(FrontierError, match="new RUN_DIR"):
+        scorer().restore(state, ())
+
+
+def order_of(
+    path: Path, world: ReplayWorld, steps: int | None, fetched: dict[str, str]
+) -> list[str]:
+    langs = LangPair("en", "is")
+    gold = read_gold(DEMO / "gold.tsv", langs)
+    frontier = Frontier(open_frontier(f"sqlite:{path}"), scorer(), Scope("site"))
+    frontier.restore()
+    frontier.seed(["https://www.skarfey.example/en/"])
+    pairs = [(address_of(src), address_of(trg)) for src, trg in gold.pairs]
+    steps_taken = walk(
+        frontier,
+        lambda url: read_page(world.answer(url)),
+        langs,
+        pairs,
+        gated=False,
+        fetched=fetched,
+    )
+    order = [url for url, _ in islice(steps_taken, steps)]
+    frontier.close()
+    return order
+
+
+def test_a_resumed_crawl_goes_on_in_the_same_order(tmp_path):
+    world = ReplayWorld.open(DEMO / "demo.warc.gz")
+    whole = order_of(tmp_path / "whole.sqlite", world, None, {})
+    fetched: dict[str, str] = {}
+    first = order_of(tmp_path / "cut.sqlite", world, 60, fetched)
+    rest = order_of(tmp_path / "cut.sqlite", world, None, fetched)
+    assert len(whole) > 150
+    assert first + rest == whole
+    world.close()
