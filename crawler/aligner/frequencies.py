@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.aligner.sketch import BOILERPLATE_BLOCK
+from crawler.aligner.sketch import BOILERPLATE_BLOCK, CODE
 from crawler.data import LangPair, Sketch
 
 _WORD_BUCKETS = 1 << 20
@@ -88,10 +88,13 @@ class Frequencies:
         )
 
     def own_size(self, sketch: Sketch) -> int:
-        """Characters of text that at most a quarter of the pages of its side have."""
+        """Characters of text that at most a quarter of the pages of its side have.
+
+        Code is no text: a page may show a template in another language than its own.
+        """
         pages = self.pages[self._side(sketch)]
         ceiling = max(self.config.min_own_pages, self.config.own_share * pages)
-        own = self._pages_with(sketch) <= ceiling
+        own = (self._pages_with(sketch) <= ceiling) & (sketch.blocks & CODE == 0)
         sizes = sketch.block_sizes.astype(np.int64)
         return round(sketch.size * float(sizes[own].sum() / max(sizes.sum(), 1)))
 

@@ -30,6 +30,7 @@ _SCRIPT_WORD = re.compile(
     rf"\n|\d+(?:[.,:]\d+)*|[{_HAN}]+|[{_HIRAGANA}]+|[{_KATAKANA}]+|[{_SOUTH}]+"
     rf"|[^\W_{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH}]+"
 )
+_UNSEGMENTED = re.compile(f"[{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH}]")
 _FIRST_UNSEGMENTED = "\u0e00"
 _SOUTH_GRAM = 4  # a Thai word is three to five characters
 
@@ -45,7 +46,7 @@ def words_of(text: str) -> list[str]:
     >>> words_of("非常口はこちら、出口")
     ['非常', '常口', 'はこちら', '出口']
     """
-    if text.isascii() or not _has_unsegmented(_code_points(text)):
+    if text.isascii() or not _UNSEGMENTED.search(text):
         return _WORD.findall(text)
     words: list[str] = []
     for run in _SCRIPT_WORD.findall(text):
@@ -69,23 +70,6 @@ def _cut(run: str) -> Iterator[str]:
     return (run[start : start + size] for start in range(last))
 
 
-def _code_points(text: str) -> np.ndarray:
-    return np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
-
-
-def _has_unsegmented(codes: np.ndarray) -> bool:
-    high = codes[codes >= 0x0E00]
-    return bool(
-        np.any(
-            (high < 0x10A0)
-            | ((high >= 0x1780) & (high < 0x1800))
-            | ((high >= 0x3005) & (high < 0xAC00))
-            | ((high >= 0xF900) & (high < 0xFB00))
-            | (high >= 0x20000)
-        )
-    )
-
-
 def dense_characters(text: str) -> int:
     """How many Chinese, Japanese and Korean characters a text has.
 
@@ -94,7 +78,7 @@ def dense_characters(text: str) -> int:
     """
     if text.isascii():
         return 0
-    codes = _code_points(text)
+    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
     return int(
         np.count_nonzero(
             ((codes >= 0x3040) & (codes <= 0xD7AF))
