@@ -32,6 +32,7 @@ class Visit:
     source_url: str | None
     score: float
     evidence: Mapping[str, float]
+    scored_at: int  # how many URLs were done when it got its score
     lang: str | None
     confidence: float
     kept: bool  # a document for the aligner
@@ -69,6 +70,7 @@ class CrawlLog:
             "source": visit.source_url,
             "score": round(visit.score, 6),
             "evidence": {k: round(v, 4) for k, v in visit.evidence.items()},
+            "scored_at": visit.scored_at,
             "lang": visit.lang,
             "confidence": visit.confidence,
             "kept": visit.kept,

@@ -47,6 +47,7 @@ class Lease:
     score: float
     evidence: Mapping[str, float]
     tries: int  # how often it failed before
+    scored_at: int = 0  # how many URLs were done when it got its score
 
     @property
     def url(self) -> str:
@@ -80,6 +81,7 @@ class Frontier:
         # both, and fetching everything twice would be half of the bandwidth.
         self._schemes: dict[str, str] = {}
         self._unsaved = 0  # pages since the scorer's state was saved
+        self._done = store.counts()["done"]
 
     def __len__(self) -> int:
         return len(self.store)
@@ -113,11 +115,18 @@ class Frontier:
 
     def push(self, scored: Sequence[ScoredUrl]) -> PushCounts:
         """Keep URLs that are scored already (redirect targets, raised links)."""
-        counts = self.store.push([_entry(item) for item in scored])
+        counts = self.store.push([self._entry(item) for item in scored])
         self.counts["frontier/added"] += counts.added
         self.counts["frontier/raised"] += counts.raised
         self.counts["frontier/ignored"] += counts.ignored
         return counts
+
+    def _entry(self, scored: ScoredUrl) -> FrontierEntry:
+        link = scored.link
+        payload = _payload(scored, 0, self._done)
+        return FrontierEntry(
+            link.url, site_of(link.url), scored.score, link.depth, payload
+        )
 
     def redirected(self, lease: Lease, location: str) -> Link:
         """A redirect is a page with one link, worth what the page was worth.
@@ -147,7 +156,7 @@ class Frontier:
         """Lease the best URL of a site that is not busy."""
         put_back = 0
         while entry := self.store.pop(busy):
-            lease = _lease(entry)
+            lease = lease_of(entry)
             unified = self._unified(lease.link)
             if unified is not lease.link:  # linked before we knew
                 self.store.release(lease.url, done=True)
@@ -161,7 +170,7 @@ class Frontier:
                 return lease
             put_back += 1
             self.counts["frontier/put_back"] += 1
-            payload = _payload(now, lease.tries)
+            payload = _payload(now, lease.tries, self._done)
             self.store.release(lease.url, done=False, score=now.score, payload=payload)
         return None
 
@@ -187,8 +196,9 @@ class Frontier:
 
     def _release(self, lease: Lease, outcome: str) -> None:
         scored = ScoredUrl(lease.link, lease.score, lease.evidence)
-        payload = _payload(scored, lease.tries, outcome)
+        payload = _payload(scored, lease.tries, lease.scored_at, outcome)
         self.store.release(lease.url, done=True, payload=payload)
+        self._done += 1
 
     def paired(self, pairs: Sequence[PairScore]) -> None:
         """Pairs were accepted by the aligner: the one backward edge."""
@@ -203,9 +213,8 @@ class Frontier:
             return False
         # half: what failed once fails often, and others wait
         score = min(lease.score, 1.0) / 2
-        self.store.release(
-            lease.url, done=False, score=score, payload=_payload(scored, tries)
-        )
+        payload = _payload(scored, tries, lease.scored_at)
+        self.store.release(lease.url, done=False, score=score, payload=payload)
         return True
 
     # ------------------------------------------------------------- state
@@ -246,17 +255,12 @@ class Frontier:
         self.store.close()
 
 
-def _entry(scored: ScoredUrl) -> FrontierEntry:
-    link = scored.link
-    return FrontierEntry(
-        link.url, site_of(link.url), scored.score, link.depth, _payload(scored, 0)
-    )
-
-
-def _payload(scored: ScoredUrl, tries: int, outcome: str | None = None) -> bytes:
+def _payload(
+    scored: ScoredUrl, tries: int, scored_at: int, outcome: str | None = None
+) -> bytes:
     """The link and its evidence as small JSON; what is empty is left out."""
     link = scored.link
-    data: dict[str, Any] = {"d": link.depth}
+    data: dict[str, Any] = {"d": link.depth, "n": scored_at}
     if link.source_url:
         data["s"] = link.source_url
     if link.anchor:
@@ -302,10 +306,16 @@ def outcome_of(entry: FrontierEntry) -> str | None:
     return outcome
 
 
-def _lease(entry: FrontierEntry) -> Lease:
+def lease_of(entry: FrontierEntry) -> Lease:
+    """The link, the score and the evidence of an entry."""
     data = _read(entry.payload)
     return Lease(
-        link_of(entry), entry.site, entry.score, data.get("e", {}), data.get("t", 0)
+        link_of(entry),
+        entry.site,
+        entry.score,
+        data.get("e", {}),
+        data.get("t", 0),
+        data.get("n", 0),
     )
 
 

@@ -164,6 +164,7 @@ class BilingualSpider(Spider):
             source_url=lease.link.source_url,
             score=lease.score,
             evidence=lease.evidence,
+            scored_at=lease.scored_at,
             lang=document.lang if document else None,
             confidence=document.lang_confidence if document else 0.0,
             kept=kept,

@@ -1,0 +1,98 @@
+"""Why this URL? What its score was made of, and when.
+
+A fetched URL is explained by crawl.jsonl, a pending one by the frontier's store.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from crawler.errors import RunDirError
+from crawler.frontier.frontier import Lease, lease_of
+from crawler.frontier.store import open_frontier
+from crawler.rundir import RunDir
+from crawler.urls import site_of
+
+# What the parts of a score mean (crawler.frontier.adaptive and .scoring).
+MEANINGS = {
+    "p_src": "P(it is in the first language)",
+    "p_trg": "P(it is in the second language)",
+    "complete": "P(it is the missing half of a page that was fetched)",
+    "together": "P(it and a URL that is still pending are two halves)",
+    "yield": "pairs per download that its section has given",
+    "explore": "worth of a page without a partner in sight",
+    "p_language": "P(other language | URL)",
+    "p_parallel": "P(parallel | page that links to it, URL)",
+}
+
+
+def explain(run_dir: RunDir, url: str) -> Iterator[str]:
+    """Lines for a person. RunDirError when the run does not know the URL."""
+    visits = list(_visits(run_dir, url))
+    for number, visit in visits:
+        yield f"{url}: URL {number} of the crawl, {visit['time']}"
+        yield from _score(visit["score"], visit["evidence"], visit["scored_at"])
+        yield from _found_on(visit["source"], visit["depth"])
+        yield from _outcome(visit)
+    if not visits:
+        lease = _pending(run_dir, url)
+        yield f"{url}: not fetched"
+        yield from _score(lease.score, lease.evidence, lease.scored_at)
+        yield from _found_on(lease.link.source_url, lease.link.depth)
+        if lease.tries:
+            yield f"  tried {lease.tries} times in vain"
+
+
+def _visits(run_dir: RunDir, url: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        with run_dir.crawl_log.open(encoding="utf-8", errors="surrogatepass") as file:
+            for number, line in enumerate(file, 1):
+                if url in line:  # cheaper than parsing a million lines
+                    visit = json.loads(line)
+                    if visit["url"] == url:
+                        yield number, visit
+    except (OSError, ValueError) as error:
+        raise RunDirError(
+            f"{run_dir.crawl_log}: cannot be read: {error}"
+            f" (is {run_dir.path} a run directory?)"
+        ) from error
+
+
+def _pending(run_dir: RunDir, url: str) -> Lease:
+    if run_dir.frontier.exists():
+        store = open_frontier(f"sqlite:{run_dir.frontier}")
+        try:
+            for known in store.scan(site_of(url)):
+                if known.entry.url == url:
+                    return lease_of(known.entry)
+        finally:
+            store.close()
+    raise RunDirError(f"{url}: {run_dir.path} has never seen it (is it linked?)")
+
+
+def _score(score: float, evidence: Mapping[str, float], at: int) -> Iterator[str]:
+    yield f"  score {score:.4f}, given when {at} URLs were done"
+    for name, value in evidence.items():
+        yield f"    {name:10} {value:.4f}  {MEANINGS.get(name, '')}".rstrip()
+    if not evidence:
+        yield "    a seed, a sitemap, or an order without evidence"
+
+
+def _found_on(source: str | None, depth: int) -> Iterator[str]:
+    if source:
+        yield f"  found on {source}, {depth} clicks from a seed"
+
+
+def _outcome(visit: Mapping[str, Any]) -> Iterator[str]:
+    if visit["lang"]:
+        detected = f"in {visit['lang']} ({visit['confidence']:.2f})"
+    else:
+        detected = "in no known language"
+    not_kept = f", not kept: {visit['reason']}" if visit["reason"] else ""
+    yield (
+        f"  turned out: status {visit['status']}, {detected}{not_kept},"
+        f" {visit['links']} links, {visit['added']} of them new,"
+        f" {visit['pairs']} pairs completed"
+    )
