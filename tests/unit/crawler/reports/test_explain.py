@@ -68,5 +68,5 @@ def test_a_pending_url_and_its_evidence(run_dir):
 def test_an_unknown_url_and_a_folder_that_is_no_run(run_dir, tmp_path):
     with pytest.raises(RunDirError, match="never seen"):
         list(explain(run_dir, "https://www.example.is/no"))
-    with pytest.raises(RunDirError, match="is .* a run directory"):
+    with pytest.raises(RunDirError, match=r"is .* a run directory"):
         list(explain(RunDir(tmp_path / "other"), HOME))
