@@ -1,10 +1,11 @@
 """How fast, how small and how lasting are the frontier's stores?
 
-    python benchmarks/frontier.py                         # 1 M URLs, 4 minutes
-    python benchmarks/frontier.py --urls 10000000 --stores sqlite
+    python benchmarks/frontier.py                         # 1 M URLs, 10 minutes
+    python benchmarks/frontier.py --urls 10000000 --stores sqlite --rounds 1
 
 The second takes half an hour and 6 GB of the temporary directory (TMPDIR). Results go
-to benchmarks/results/frontier.json, one row per (store, shape, URLs).
+to benchmarks/results/frontier.json, one row per (store, shape, URLs), with the least,
+the median and the most of the rounds: other processes are on the machine as well.
 
 What is done, each in a process of its own:
 
@@ -18,9 +19,9 @@ What is done, each in a process of its own:
   file in the page cache, opens the file and pops one URL.
 
 Rates are given by the wall clock and by the processor time of the process, which does
-not wait for other processes or for the disk; the load average says how busy the machine
-was with other things. `pushes_per_s` includes the commits; `pops_per_s` is pop alone,
-and `pages_per_s` is pop, release and commit. RSS is the process's peak.
+not wait for other processes or for the disk. `pushes_per_s` includes the commits;
+`pops_per_s` is pop alone, and `pages_per_s` is pop, release and commit. RSS is the
+process's peak.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import random
 import signal
 import sqlite3
@@ -42,6 +42,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+from benchmarks.machine import machine, spread, status_mb
 from crawler.data import FrontierEntry
 from crawler.frontier.store import open_frontier
 from crawler.protocols import FrontierStore
@@ -171,14 +172,6 @@ def drain(store: FrontierStore, pops: int, sites: int) -> dict[str, Any]:
     }
 
 
-def status_mb(field: str) -> float:
-    """A size of this process, VmRSS or VmHWM (its peak)."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return round(int(line.split()[1]) / 1024, 1)
-    raise LookupError(field)
-
-
 def crawl_and_die(frontier: str, shape: str, urls: int) -> None:
     """In a child: print what was measured, then end as badly as a process can."""
     before = status_mb("VmRSS")
@@ -218,7 +211,6 @@ def child(step: str, frontier: str, shape: str, urls: int) -> dict[str, Any]:
 
 
 def measure(store: str, shape: str, urls: int) -> dict[str, Any]:
-    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "frontier.sqlite"
         frontier = "memory:" if store == "memory" else f"{store}:{path}"
@@ -228,7 +220,47 @@ def measure(store: str, shape: str, urls: int) -> dict[str, Any]:
         if store == "sqlite":
             row["reopened"] = child("reopen", frontier, shape, urls)
             row["disk_bytes_per_url"] = round(path.stat().st_size / urls)
-    return {"store": store, "shape": shape, "urls": urls, "load": load} | row
+    return row
+
+
+def spreads(rows: list[Any]) -> Any:
+    """The same table of numbers several times → one table of their spreads."""
+    first = rows[0]
+    if isinstance(first, dict):
+        return {name: spreads([row[name] for row in rows]) for name in first}
+    return spread(rows, 4)
+
+
+COLUMNS = {
+    "pushes/s": ("grow", "pushes_per_s", "wall"),
+    "pushes/CPU s": ("grow", "pushes_per_s", "cpu"),
+    "pops/s": ("drain", "pops_per_s", "wall"),
+    "pops/CPU s": ("drain", "pops_per_s", "cpu"),
+    "pop p99 ms": ("drain", "pop_ms", "p99"),
+    "peak MB": ("rss_mb",),
+    "reopen s": ("reopened", "open_s"),
+}
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The figures that count, as median (least-most)."""
+    lines = ["| store | shape | URLs | " + " | ".join(COLUMNS) + " |"]
+    lines.append("|---" * (3 + len(COLUMNS)) + "|")
+    for row in rows:
+        cells = [row["store"], row["shape"], f"{row['urls']:,}"]
+        for path in COLUMNS.values():
+            found = row
+            for name in path:
+                found = found.get(name, {})
+            digits = ",.0f" if found and found["median"] >= 100 else ".3g"
+            cells.append(
+                f"{found['median']:{digits}} ({found['min']:{digits}}-"
+                f"{found['max']:{digits}})"
+                if found
+                else "-"
+            )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -236,27 +268,32 @@ def main() -> None:
     parser.add_argument("--urls", type=int, default=1_000_000)
     parser.add_argument("--stores", default="memory,sqlite")
     parser.add_argument("--shapes", default="giant,sites")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
+    kinds = [
+        (s, shape) for s in args.stores.split(",") for shape in args.shapes.split(",")
+    ]
+    facts = machine() | {"sqlite": sqlite3.sqlite_version, "rounds": args.rounds}
+    found: dict[tuple[str, str], list[Any]] = {kind: [] for kind in kinds}
+    for _ in range(args.rounds):
+        for store, shape in kinds:
+            found[store, shape].append(measure(store, shape, args.urls))
+            print(store, shape, json.dumps(found[store, shape][-1]), flush=True)
     report = json.loads(args.out.read_text()) if args.out.exists() else {"rows": []}
-    report["machine"] = {
-        "python": platform.python_version(),
-        "sqlite": sqlite3.sqlite_version,
-        "cores": os.cpu_count(),
-        "machine": platform.machine(),
-    }
-    for store in args.stores.split(","):
-        for shape in args.shapes.split(","):
-            row = measure(store, shape, args.urls)
-            key = (store, shape, args.urls)
-            rows = [
-                r for r in report["rows"] if (r["store"], r["shape"], r["urls"]) != key
-            ]
-            report["rows"] = sorted(
-                [*rows, row], key=lambda r: (r["urls"], r["store"], r["shape"])
-            )
-            args.out.write_text(json.dumps(report, indent=1) + "\n")
-            print(json.dumps(row, indent=1))
+    kept = [
+        row
+        for row in report["rows"]
+        if row["urls"] != args.urls or (row["store"], row["shape"]) not in found
+    ]
+    new = [
+        {"store": store, "shape": shape, "urls": args.urls, "machine": facts}
+        | spreads(rounds)
+        for (store, shape), rounds in found.items()
+    ]
+    rows = sorted(kept + new, key=lambda r: (r["urls"], r["store"], r["shape"]))
+    args.out.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
+    print(table(rows))
 
 
 if __name__ == "__main__":
