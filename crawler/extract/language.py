@@ -12,10 +12,11 @@ from crawler.protocols import Detection
 
 # CLD2 refuses a whole page ("invalid UTF-8") for these code points, which are legal in
 # Python strings: C0 and C1 controls except tab, line feed, form feed and carriage
-# return, the non-characters, and lone surrogates.
+# return, the non-characters, and lone surrogates. Written as everything but the others,
+# which the regular expression engine scans ten times as fast.
 _REFUSED = re.compile(
-    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef"
-    + "".join(chr(plane << 16 | low) for plane in range(17) for low in (0xFFFE, 0xFFFF))
+    "[^\t\n\f\r -~\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd"
+    + "".join(f"{chr(p << 16)}-{chr(p << 16 | 0xFFFD)}" for p in range(1, 17))
     + "]"
 )
 # 0.25 ms for 2,000 words; more words do not change the answer.
