@@ -102,6 +102,7 @@ def write_json(path: Path, data: Mapping[str, Any]) -> None:
             os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:
+        partial.unlink(missing_ok=True)
         raise RunDirError(
             f"{path}: cannot be written: {error.strerror} (free space and rights?)"
         ) from error

@@ -78,6 +78,7 @@ EXTENSIONS_BASE = {
     "scrapy.extensions.corestats.CoreStats": 0,
 }
 EXTENSIONS = {
+    "crawler.components.opening.Opening": 0,
     "crawler.components.crawl_log.CrawlLog": 100,
     "crawler.components.progress.Progress": 200,
     "crawler.components.run_report.RunReport": 900,

@@ -25,7 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
         default="adaptive",
-        help="adaptive, focused, language_only or breadth_first",
+        choices=("adaptive", "focused", "language_only", "breadth_first"),
+        help="default: %(default)s",
     )
     parser.add_argument("--out", default="runs/demo", help="default: %(default)s")
 
@@ -33,17 +34,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Crawl in a fresh run directory, then compare with the true pairs."""
     from crawler.data import LangPair
+    from crawler.errors import RunDirError
     from crawler.reports.quality import judge_pairs, read_gold
+    from crawler.rundir import RunDir
+    from crawler.seeds import read_seeds
     from crawler.sinks.pairs import read_pairs
 
     langs = LangPair.parse(args.langs)
     world = _ROOT / "worlds" / "demo"
     out = Path(args.out).resolve()
-    if (out / "run.json").exists():
+    seeds = _ROOT / "seeds" / "demo.txt"
+    run = RunDir(out)
+    if run.run_json.exists():
+        if run.read().get("seeds") != read_seeds(str(seeds)):
+            raise RunDirError(f"{out}: holds another crawl (choose another --out)")
         shutil.rmtree(out)  # the demo is the same at every run
     command = [
         *(sys.executable, "-m", "scrapy", "crawl", "bilingual"),
-        *("-a", f"seeds={_ROOT / 'seeds' / 'demo.txt'}", "-a", f"langs={langs}"),
+        *("-a", f"seeds={seeds}", "-a", f"langs={langs}"),
         *("-s", f"REPLAY_WARCS={world / 'demo.warc.gz'}", "-s", f"RUN_DIR={out}"),
     ]
     environment = dict(os.environ, SCRAPY_PROJECT=args.profile)

@@ -1,6 +1,7 @@
 """Write a CDXJ index beside each WARC file that has none.
 
-With an index, opening a recording as a world takes seconds instead of a scan.
+With an index, opening a recording as a world takes seconds instead of a scan. Only
+files that are plain or packed record by record (.warc, .warc.gz) can have one.
 
 Example: bifocal index recordings/
 """
@@ -19,23 +20,31 @@ def run(args: argparse.Namespace) -> int:
     """Index every file, print one line."""
     from collections import Counter
 
-    from crawler.warc.cdxj import cdxj_line, entry_of, index_path, write_cdxj
+    from crawler.warc.cdxj import cdxj_line, entry_of, index_path, sidecar, write_cdxj
     from crawler.warc.reader import iter_records, warc_files
 
     counts: Counter[str] = Counter()
     for path in warc_files(args.paths):
+        if sidecar(path) is not None:
+            counts["indexed"] += 1
+            continue
         lines = []
         for record in iter_records(path, counts=counts):
-            if record.location and record.type in ("response", "resource"):
+            if record.location is None:
+                counts["solid"] += 1
+                break
+            if record.type in ("response", "resource"):
                 entry = entry_of(record, record.location, counts)
                 if entry:
                     lines.append(cdxj_line(entry))
-        write_cdxj(lines, index_path(path))
-        counts["files"] += 1
-        counts["urls"] += len(lines)
+        else:
+            write_cdxj(lines, index_path(path))
+            counts["files"] += 1
+            counts["urls"] += len(lines)
     damaged = sum(n for name, n in counts.items() if name.startswith("warc/damaged"))
     print(
         f"Indexed {counts['urls']} records of {counts['files']} files"
-        f" ({damaged} damaged records left out)"
+        f" ({damaged} damaged records left out; left alone: {counts['indexed']} files"
+        f" with an index, {counts['solid']} that are packed as a whole)"
     )
     return 0

@@ -8,16 +8,17 @@ models loads none.
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from importlib.metadata import version
 from typing import Any
 
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
-from crawler.aligner.aligner import Aligner
 from crawler.aligner.profile import AlignProfile
 from crawler.config import load_object, load_profile, to_table
 from crawler.data import LangPair
+from crawler.errors import ProfileError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.store import open_frontier
@@ -30,22 +31,29 @@ def run_dir(crawler: Crawler) -> RunDir:
     return RunDir(crawler.settings["RUN_DIR"])
 
 
-def build_frontier(crawler: Crawler) -> Frontier:
-    """The frontier of a crawl, as its settings and its spider say."""
+def build_frontier(
+    crawler: Crawler, scorer: UrlScorer, scope: Scope, counts: Counter[str]
+) -> Frontier:
+    """The frontier of a crawl, in the storage that the settings name."""
     settings = crawler.settings
-    spider: Any = crawler.spider
     url = settings["FRONTIER_URL"] or f"sqlite:{run_dir(crawler).frontier}"
     return Frontier(
         open_frontier(url),
-        build_scorer(settings, spider.langs),
-        Scope(spider.scope),
+        scorer,
+        scope,
         max_depth=settings.getint("FRONTIER_MAX_DEPTH"),
+        counts=counts,
     )
 
 
 def build_scorer(settings: BaseSettings, langs: LangPair) -> UrlScorer:
     """The scorer that URL_SCORER names, with the models that it asks for."""
-    kind = load_object(settings["URL_SCORER"])
+    path = settings["URL_SCORER"]
+    kind = load_object(path)
+    if not callable(getattr(kind, "score", None)):
+        raise ProfileError(
+            f"URL_SCORER={path}: no scorer (name a class with a method `score`)"
+        )
     wanted = inspect.signature(kind).parameters
     parts: dict[str, Any] = {}
     if "langs" in wanted:
@@ -54,37 +62,48 @@ def build_scorer(settings: BaseSettings, langs: LangPair) -> UrlScorer:
         parts["language_model"] = build_model(settings, "URL_LANGUAGE_MODEL")
     if "pair_model" in wanted:
         parts["pair_model"] = build_model(settings, "URL_PAIR_MODEL")
-    scorer: UrlScorer = kind(**parts)
+    try:
+        scorer: UrlScorer = kind(**parts)
+    except TypeError as error:
+        raise ProfileError(
+            f"URL_SCORER={path}: {error} (its constructor may ask for langs,"
+            " language_model and pair_model)"
+        ) from error
     return scorer
 
 
 def build_model(settings: BaseSettings, name: str) -> Any:  # either model protocol
     """The model that a setting names, from MODEL_DIR if it takes one."""
     kind = load_object(settings[name])
+    if not callable(getattr(kind, "predict", None)):
+        raise ProfileError(
+            f"{name}={settings[name]}: no model (name a class with a method `predict`)"
+        )
     directory = settings.get(name.replace("_MODEL", "_MODEL_DIR"))
     return kind(directory) if directory else kind()
 
 
-def build_aligner(crawler: Crawler, langs: LangPair) -> Aligner:
-    """The embedded aligner, with its memory in the run directory."""
-    profile = load_profile(AlignProfile, crawler.settings["ALIGN_PROFILE"])
-    return Aligner(langs, profile, store=run_dir(crawler).aligner)
+def build_align_profile(settings: BaseSettings) -> AlignProfile:
+    """How pairs are found, as the TOML file of ALIGN_PROFILE says."""
+    return load_profile(AlignProfile, settings["ALIGN_PROFILE"])
 
 
-def describe_run(crawler: Crawler) -> dict[str, Any]:
+def describe_run(crawler: Crawler, profile: AlignProfile) -> dict[str, Any]:
     """What run.json says: the question, and every setting as it was resolved."""
     spider: Any = crawler.spider
     settings = crawler.settings
+    resolved = settings.copy_to_dict()
     return {
         "bifocal": version("bifocal"),
+        "scrapy": version("scrapy"),
         "langs": list(spider.langs),
         "seeds": spider.seeds,
         "scope": spider.scope,
         "profile": settings["URL_SCORER"],
-        "align": to_table(load_profile(AlignProfile, settings["ALIGN_PROFILE"])),
+        "align": to_table(profile),
         "settings": {
-            name: settings[name]
-            for name in sorted(settings)
-            if settings.getpriority(name) != 0
+            name: resolved[name]
+            for name in sorted(resolved)
+            if settings.getpriority(name) != 0  # 0: as Scrapy has it
         },
     }

@@ -5,7 +5,9 @@ This is what reports and `bifocal explain` read. Fields: docs/formats.md.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +18,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 
 from crawler.components.signals import page_visited
+from crawler.errors import RunDirError
 from crawler.rundir import RunDir
 
 
@@ -43,12 +46,20 @@ class Visit:
 
 
 class CrawlLog:
-    """Appends to `crawl.jsonl`; a line is written whole, then flushed."""
+    """Appends to `crawl.jsonl`, a line at a time; nothing is held back."""
 
     def __init__(self, path: Path) -> None:
-        """Open the log of a run; a line cut by a kill is taken off its end."""
-        _cut_torn_line(path)
-        self._file = path.open("a", encoding="utf-8", errors="surrogatepass")
+        """Open the log of a run; a line cut by a kill is taken off its end.
+
+        Raises RunDirError when it cannot be written.
+        """
+        try:
+            _cut_torn_line(path)
+            self._file = path.open("ab", buffering=0)
+        except OSError as error:
+            raise RunDirError(
+                f"{path}: cannot be written: {error.strerror} (free space and rights?)"
+            ) from error
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -59,7 +70,7 @@ class CrawlLog:
         return log
 
     def write(self, visit: Visit) -> None:
-        """Append a visit."""
+        """Append a visit; raises RunDirError when there is no room for it."""
         line = {
             "url": visit.url,
             "site": visit.site,
@@ -79,8 +90,19 @@ class CrawlLog:
             "added": visit.added,
             "pairs": visit.pairs,
         }
-        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        self._file.flush()
+        text = json.dumps(line, ensure_ascii=False) + "\n"
+        data = text.encode("utf-8", "surrogatepass")
+        size = self._file.tell()
+        try:
+            written = self._file.write(data)
+            if written != len(data):  # what was left of the disk
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            self._file.truncate(size)
+            raise RunDirError(
+                f"{self._file.name}: cannot be written: {error.strerror} (make room,"
+                " then start again: the same command goes on where this one stopped)"
+            ) from error
 
     def close(self) -> None:
         """Close the file."""

@@ -7,6 +7,7 @@ Elsewhere the same as a log line now and then (setting PROGRESS_INTERVAL, second
 from __future__ import annotations
 
 import logging
+import shutil
 import sys
 from collections import Counter
 from time import monotonic
@@ -22,7 +23,7 @@ from crawler.components.signals import page_visited
 logger = logging.getLogger(__name__)
 
 _REDRAW = 0.25  # seconds; faster only flickers
-_WIDTH = 79  # the live line must not wrap
+_CLEAR = "\r\x1b[K"
 
 
 class Progress:
@@ -53,9 +54,12 @@ class Progress:
         return progress
 
     def open(self) -> None:
-        """Start the clock."""
+        """Start the clock; a line of the log takes the place of the live line."""
         self._started = monotonic()
         self._loop.start(self._every, now=False)
+        if self._terminal:
+            for handler in logging.getLogger().handlers:
+                handler.addFilter(self._make_way)
 
     def visited(self, visit: Visit) -> None:
         """Count a visit."""
@@ -82,13 +86,20 @@ class Progress:
         """Take the live line away: the summary follows."""
         if self._loop.running:
             self._loop.stop()
-        if self._terminal:
-            self._terminal.write("\r\x1b[K")
-            self._terminal.flush()
+        self._draw("")
 
     def _show(self) -> None:
         if self._terminal:
-            self._terminal.write(f"\r\x1b[K{self.line()[:_WIDTH]}")
-            self._terminal.flush()
+            width = shutil.get_terminal_size().columns - 1  # a full line would wrap
+            self._draw(self.line()[:width])
         else:
             logger.info("%s", self.line())
+
+    def _draw(self, text: str) -> None:
+        if self._terminal:
+            self._terminal.write(_CLEAR + text)
+            self._terminal.flush()
+
+    def _make_way(self, record: logging.LogRecord) -> bool:
+        self._draw("")
+        return True

@@ -20,8 +20,9 @@ from crawler.frontier.robots import REFUSE_ALL, RobotsRules, origin_of, rules_of
 
 # RFC 9309, section 2.3.1.2: follow at least five redirects.
 _MAX_REDIRECTS = 5
-# Asked for this often, with growing pauses (seconds), before the origin is given up:
-# long enough for a server's restart, short enough for a list of dead hosts.
+# Asked for this often, with growing pauses (at most so many seconds, then twice that),
+# before the origin is given up: long enough for a server's restart, short enough for a
+# list of dead hosts.
 _TRIES = 3
 _PAUSE = 2.0
 
@@ -38,13 +39,17 @@ class Robots:
         keep: Callable[[Response, str], Any],
         on_rules: Callable[[Lease, RobotsRules], None],
         on_delay: Callable[[Lease, float], None],
+        counts: Counter[str],
+        retry_wait: float,
     ) -> None:
-        """Take what to do with answers."""
+        """Take what to do with answers; `counts` takes why there were none."""
+        self._pause = min(_PAUSE, retry_wait)
         self._keep = keep
         self._on_rules = on_rules
         self._on_delay = on_delay
         self._rules: dict[str, RobotsRules] = {}
         self._failures: Counter[str] = Counter()
+        self._counts = counts
 
     def rules(self, url: str) -> RobotsRules | None:
         """The rules for a URL; None: its robots.txt must be fetched first."""
@@ -67,28 +72,31 @@ class Robots:
         lease: Lease = request.meta["lease"]
         hops: int = request.meta.get("robots_hops", 0)
         page = self._keep(response, request.url)
-        target = read_page(page).location
+        moved = 300 <= page.status < 400
+        target = read_page(page).location if moved else None
         if target and hops < _MAX_REDIRECTS:
             meta = {"lease": lease, "robots_hops": hops + 1}
             yield request.replace(url=target, meta=meta)
         elif page.status >= 500 or page.status == 429:
-            self._unknown(lease)
+            self._unknown(lease, f"status {page.status}")
         else:
             self._known(lease, rules_of(page.status, page.body))
 
     def failed(self, failure: Failure) -> None:
         """No answer at all."""
-        self._unknown(failure.request.meta["lease"])  # type: ignore[attr-defined]
+        reason = failure.type.__name__ if failure.type else "unknown"
+        self._unknown(failure.request.meta["lease"], reason)  # type: ignore[attr-defined]
 
     def _known(self, lease: Lease, rules: RobotsRules) -> None:
         self._rules[origin_of(lease.url)] = rules
         self._on_rules(lease, rules)
 
-    def _unknown(self, lease: Lease) -> None:
+    def _unknown(self, lease: Lease, reason: str) -> None:
         """Ask again later; RFC 9309, section 2.3.1.4: unreachable refuses all."""
+        self._counts[f"robots/failed/{reason}"] += 1
         origin = origin_of(lease.url)
         self._failures[origin] += 1
         if self._failures[origin] >= _TRIES:
             self._known(lease, REFUSE_ALL)
         else:
-            self._on_delay(lease, _PAUSE * self._failures[origin])
+            self._on_delay(lease, self._pause * self._failures[origin])

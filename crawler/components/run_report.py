@@ -6,7 +6,10 @@ was collected is always made readable.
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -44,53 +47,86 @@ class RunReport:
             self._languages[visit.lang if visit.kept and visit.lang else "other"] += 1
 
     def finish(self, spider: Any, reason: str) -> None:
-        """Align for good, write, and print the summary."""
-        run = run_dir(self._crawler)
-        try:
-            spider.archive.close()
-            pairs = write_pairs(run.pairs, spider.aligner.pairs())
-            spider.aligner.close()
-            stats = self._stats(spider, reason, pairs)
-            run.write_stats(stats)
-        except BifocalError as error:
-            spider.fatal = spider.fatal or error
-            return
-        if not self._languages and not spider.resumed:
-            spider.fatal = spider.fatal or RunError(self._nothing(spider))
-        print(self._summary(stats, pairs, run.path))
+        """Align for good, write, and print the summary.
 
-    def _stats(self, spider: Any, reason: str, pairs: int) -> dict[str, Any]:
-        """Everything that was counted, by name."""
+        Each step is tried, whatever became of the one before: a disk that has no room
+        for the pairs may have some for the end of the WARC file.
+        """
+        run = run_dir(self._crawler)
+        stats = self._stats(spider, reason)
+        with _or_fatal(spider):
+            spider.archive.close()
+        with _or_fatal(spider):
+            stats["pairs"] = write_pairs(run.pairs, spider.aligner.pairs())
+        with _or_fatal(spider):
+            spider.aligner.close()
+        stats.update(spider.counts, **spider.aligner.counts)
+        with _or_fatal(spider):
+            run.write_stats(stats)
+        if self._languages or (spider.resumed and stats["frontier/done"]):
+            print(self._summary(spider, stats, run.path))
+        else:
+            spider.fail(RunError(self._why_nothing(spider)))
+
+    def _stats(self, spider: Any, reason: str) -> dict[str, Any]:
+        """What was counted, by name."""
         stats = dict(self._crawler.stats.get_stats())
-        for counts in (spider.counts, spider.aligner.counts):
-            stats.update(counts)
-        scheduler = spider.scheduler
-        stats.update(scheduler.frontier.counts)
         stats.update({f"pages/{k}": v for k, v in self._languages.items()})
         stats.update({f"status/{k}": v for k, v in self._statuses.items()})
         stats["pages"] = self._languages.total()
-        stats["pairs"] = pairs
         stats["finish_reason"] = reason
         return stats
 
-    def _summary(self, stats: dict[str, Any], pairs: int, path: Path) -> str:
-        languages = ", ".join(f"{k} {v}" for k, v in self._languages.most_common())
-        seconds = stats.get("elapsed_time_seconds") or 0.0
-        return (
-            f"Fetched {stats['pages']} pages ({languages or 'none'})"
-            f" and found {pairs} document pairs in {seconds:.1f} s.\n"
-            f"  pairs   {path / 'pairs.tsv.gz'}\n"
-            f"  pages   {path / 'warc'}\n"
-            f"  log     {path / 'crawl.jsonl'}, {path / 'stats.json'}"
+    def _summary(self, spider: Any, stats: dict[str, Any], path: Path) -> str:
+        names = [lang for lang in (*spider.langs, "other") if self._languages[lang]]
+        languages = ", ".join(f"{name} {self._languages[name]}" for name in names)
+        more = " more" if spider.resumed else ""
+        fetched = f"Fetched {stats['pages']}{more} pages" + (
+            languages and f" ({languages})"
         )
+        seconds = f"in {stats.get('elapsed_time_seconds') or 0.0:.1f} s"
+        pairs = f"{stats['pairs']} document pairs" if "pairs" in stats else None
+        if pairs is None:
+            first = f"{fetched} {seconds}; the final pairs could not be written."
+        elif spider.resumed:
+            first = f"{fetched} {seconds}; the run has {pairs}."
+        else:
+            first = f"{fetched} and found {pairs} {seconds}."
+        lines = [
+            first,
+            f"  pairs   {path / 'pairs.tsv.gz'}",
+            f"  pages   {path / 'warc'}",
+            f"  log     {path / 'crawl.jsonl'}, {path / 'stats.json'}",
+        ]
+        if stats["frontier/pending"]:
+            lines.append(
+                f"{stats['frontier/pending']} URLs are left:"
+                " the same command goes on from here."
+            )
+        return "\n".join(lines)
 
-    def _nothing(self, spider: Any) -> str:
+    def _why_nothing(self, spider: Any) -> str:
         """Why not one page came, as far as is known."""
-        reasons = [k for k in spider.counts if k.startswith("fetch/failed/")]
-        reasons += [f"status {status}" for status in self._statuses]
-        reasons += [k for k in spider.counts if k.startswith("robots/")]
-        why = ", ".join(r.removeprefix("fetch/failed/") for r in reasons) or "no answer"
+        counts = spider.counts
+        reasons = [
+            name.removeprefix(prefix)
+            for prefix in ("robots/failed/", "fetch/failed/")
+            for name in counts
+            if name.startswith(prefix)
+        ]
+        reasons += [f"status {status}" for status in self._statuses if status]
+        if counts["frontier/refused/robots"]:
+            reasons.append("forbidden by robots.txt")
         return (
-            f"no page could be fetched from {', '.join(spider.seeds[:3])}: {why}"
+            f"no page could be fetched from {', '.join(spider.seeds[:3])}:"
+            f" {', '.join(dict.fromkeys(reasons)) or 'no answer'}"
             " (is the host reachable, and does its robots.txt let us in?)"
         )
+
+
+@contextmanager
+def _or_fatal(spider: Any) -> Iterator[None]:
+    try:
+        yield
+    except (BifocalError, OSError, sqlite3.Error) as error:
+        spider.fail(error)

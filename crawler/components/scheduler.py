@@ -17,13 +17,15 @@ from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import deferred_from_coro
 
 from crawler.components.robots import Robots
 from crawler.components.signals import pair_found
 from crawler.data import Link, PairScore, ScoredUrl, Site
+from crawler.errors import BifocalError
 from crawler.frontier.frontier import SEED_SCORE, Frontier, Lease
 from crawler.frontier.gate import SiteGate
-from crawler.frontier.robots import RobotsRules
+from crawler.frontier.robots import REFUSE_ALL, RobotsRules
 from crawler.urls import site_of
 
 if TYPE_CHECKING:
@@ -39,7 +41,9 @@ class FrontierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler, frontier: Frontier, gate: SiteGate) -> None:
         """Settings: USER_AGENT, DOWNLOAD_DELAY, ROBOTSTXT_OBEY, SITEMAPS and others."""
         settings = crawler.settings
+        spider: Any = crawler.spider
         self.frontier = frontier
+        self._spider = spider
         self._gate = gate
         self._crawler = crawler
         self._user_agent: str = settings["USER_AGENT"]
@@ -50,8 +54,13 @@ class FrontierScheduler(BaseScheduler):
         self._sitemaps: dict[Site, int] = {}
         self._robots: Robots | None = None
         if settings.getbool("ROBOTSTXT_OBEY"):
-            spider: Any = crawler.spider
-            self._robots = Robots(spider.keep, self._robots_known, self._robots_later)
+            self._robots = Robots(
+                spider.keep,
+                self._robots_known,
+                self._robots_later,
+                spider.counts,
+                settings.getfloat("RETRY_WAIT"),
+            )
         # Leases that waited for their robots.txt, and requests that go on with a lease
         # whose site is closed for them already.
         self._ready: deque[Lease] = deque()
@@ -61,11 +70,10 @@ class FrontierScheduler(BaseScheduler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the frontier that the settings name."""
-        from crawler.components.assembly import build_frontier
-
+        """Take the frontier that the spider opened."""
+        spider: Any = crawler.spider
         gate = SiteGate(crawler.settings.getint("SITE_CONCURRENCY"))
-        scheduler = cls(crawler, build_frontier(crawler), gate)
+        scheduler = cls(crawler, spider.frontier, gate)
         crawler.signals.connect(scheduler.paired, signal=pair_found)
         return scheduler
 
@@ -76,7 +84,14 @@ class FrontierScheduler(BaseScheduler):
 
     def close(self, reason: str) -> None:
         """Save everything; leased URLs will be pending again."""
-        self.frontier.close()
+        counts = self.frontier.store.counts()
+        stats = self._crawler.stats
+        stats.set_value("frontier/pending", counts["pending"] + counts["leased"])
+        stats.set_value("frontier/done", counts["done"])
+        try:
+            self.frontier.close()
+        except BifocalError as error:
+            self._spider.fail(error)
 
     def has_pending_requests(self) -> bool:
         """Is anything left, be its site busy or not?"""
@@ -97,22 +112,31 @@ class FrontierScheduler(BaseScheduler):
         """The next page, or the robots.txt that must be read before it."""
         if self._direct:
             return self._direct.popleft()
-        now = monotonic()
+        try:
+            return self._next_request(monotonic())
+        except BifocalError as error:
+            self._spider.fail(error)
+            deferred_from_coro(self._crawler.engine.close_spider_async(reason="error"))
+            return None
+
+    def _next_request(self, now: float) -> Request | None:
         while lease := self._next_lease(now):
             if self._robots is not None:
                 rules = self._robots.rules(lease.url)
                 if rules is None:
                     self._gate.start(lease.site)
                     return self._robots.request(lease)
+                if rules is REFUSE_ALL:
+                    self.frontier.postponed(lease)
+                    continue
                 if not rules.allows(lease.url, self._user_agent):
                     self.frontier.counts["frontier/refused/robots"] += 1
                     self.frontier.fetched(lease, None)
                     continue
             self._gate.start(lease.site)
-            spider: Any = self._crawler.spider
             return Request(
                 lease.url,
-                errback=spider.failed,
+                errback=self._spider.failed,
                 meta={"lease": lease},
                 dont_filter=True,
             )
@@ -166,7 +190,10 @@ class FrontierScheduler(BaseScheduler):
         return self.frontier.next(busy)
 
     def _robots_known(self, lease: Lease, rules: RobotsRules) -> None:
-        self.sitemaps_found(rules.sitemaps)
+        try:
+            self.sitemaps_found(rules.sitemaps)
+        except BifocalError as error:
+            self._spider.stop(error)
         self._ready.append(lease)
         self.finish(lease)
 

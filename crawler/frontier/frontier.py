@@ -194,6 +194,12 @@ class Frontier:
         if self._learner:
             self.push(self._learner.fetched(lease.link, document))
 
+    def postponed(self, lease: Lease) -> None:
+        """A URL gave no answer: it stays leased, so the next session tries it again."""
+        self.counts["frontier/postponed"] += 1
+        if self._learner:
+            self.push(self._learner.fetched(lease.link, None))
+
     def _release(self, lease: Lease, outcome: str) -> None:
         scored = ScoredUrl(lease.link, lease.score, lease.evidence)
         payload = _payload(scored, lease.tries, lease.scored_at, outcome)

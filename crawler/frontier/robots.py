@@ -57,8 +57,8 @@ def origin_of(url: str) -> str:
 def rules_of(status: int, body: bytes) -> RobotsRules:
     """The rules that an answer to /robots.txt means.
 
-    RFC 9309, section 2.3.1: 4xx means that there are none; a server error means that
-    nobody may come (until it is asked again). A redirect must be followed first.
+    RFC 9309, section 2.3.1: 4xx, or a redirect too many, means that there are none; a
+    server error means that nobody may come (until it is asked again).
     """
     if 200 <= status < 300:
         text = body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace").lstrip("\ufeff")
@@ -67,4 +67,4 @@ def rules_of(status: int, body: bytes) -> RobotsRules:
             url for line in parser.sitemaps if (url := canonicalize(line.strip()))
         )
         return RobotsRules(parser, sitemaps=sitemaps)
-    return ALLOW_ALL if 400 <= status < 500 else REFUSE_ALL
+    return ALLOW_ALL if 300 <= status < 500 else REFUSE_ALL

@@ -16,7 +16,7 @@ from crawler.extract.document import read_page
 from crawler.realign.steps import take_in
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import write_pairs
-from crawler.warc.reader import iter_pages
+from crawler.warc.reader import iter_pages, warc_files
 
 
 def align_warcs(
@@ -29,15 +29,16 @@ def align_warcs(
 
     The directory must be a new one: what is in `aligner.sqlite` would be paired too.
     """
+    files = warc_files(paths)  # what is not there is said before anything is written
     run = RunDir(out)
     if run.open(langs) or run.aligner.exists():
         raise RunDirError(f"{run.path}: holds a run already (choose another --out)")
     profile = profile or AlignProfile()
-    inputs = [str(path) for path in paths]
+    inputs = [str(file) for file in files]
     run.write({"langs": list(langs), "warcs": inputs, "align": to_table(profile)})
     counts: Counter[str] = Counter()
     with Aligner(langs, profile, store=run.aligner) as aligner:
-        for page in iter_pages(paths, counts=counts):
+        for page in iter_pages(files, counts=counts):
             reading = read_page(page)
             counts["pages"] += reading.document is not None
             if reading.reason:

@@ -9,12 +9,14 @@ links into the frontier, and a redirect is a page with one link.
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from datetime import datetime
-from typing import Any, Self
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, NoReturn, Self
 
-from scrapy import Request, Spider
+from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
@@ -23,22 +25,32 @@ from twisted.python.failure import Failure
 
 from crawler.aligner.aligner import Aligner
 from crawler.components.archive import Archive
-from crawler.components.assembly import build_aligner, describe_run
+from crawler.components.assembly import (
+    build_align_profile,
+    build_frontier,
+    build_scorer,
+    describe_run,
+)
 from crawler.components.crawl_log import Visit
 from crawler.components.scheduler import FrontierScheduler
 from crawler.components.signals import page_visited, pair_found
 from crawler.data import Document, LangPair, Link, Page, PairScore
-from crawler.errors import BifocalError
+from crawler.errors import BifocalError, RunError, UsageError
 from crawler.extract.document import Reading, read_page
-from crawler.frontier.frontier import Lease
+from crawler.frontier.frontier import Frontier, Lease
+from crawler.frontier.scope import Scope
 from crawler.realign.steps import take_in
 from crawler.rundir import RunDir
 from crawler.seeds import read_seeds
 
 # Statuses after which the same URL may work later.
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+# What no other try changes: longer than DOWNLOAD_MAXSIZE.
+_FINAL = frozenset({"DownloadCancelledError"})
 # A longer Retry-After (seconds) is cut to this: another try then costs little.
 _MAX_RETRY_AFTER = 600
+# What a full or failing disk raises, besides the errors of our own.
+_STORAGE_ERRORS = (OSError, sqlite3.Error)
 
 
 class BilingualSpider(Spider):
@@ -54,13 +66,19 @@ class BilingualSpider(Spider):
     resumed: bool
     archive: Archive
     aligner: Aligner
+    frontier: Frontier
     fatal: BifocalError | None = None  # what ended the run, for the exit status
 
     def __init__(
         self, seeds: str = "", langs: str = "", scope: str = "", **kwargs: Any
     ) -> None:
         """Read the arguments of `-a`; a BifocalError says what is wrong with them."""
-        super().__init__(**kwargs)
+        if kwargs:
+            raise UsageError(
+                f"unknown argument -a {min(kwargs)} (there are seeds, langs and scope;"
+                " settings are given by -s)"
+            )
+        super().__init__()
         self.langs = LangPair.parse(langs)
         self.seeds = read_seeds(seeds)
         self.scope = scope
@@ -76,32 +94,33 @@ class BilingualSpider(Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Open the run directory; the rest waits until add-ons have had their say."""
+        """Name the run directory; `open_run` opens it."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.scope = spider.scope or crawler.settings["SCOPE"]
         spider.run_dir = RunDir(crawler.settings["RUN_DIR"])
-        spider.resumed = spider.run_dir.open(spider.langs)
         return spider
 
-    async def start(self) -> AsyncIterator[Request]:
-        """Put the seeds into the frontier; requests come from there."""
+    def open_run(self) -> None:
+        """Open all that the run needs, and put the seeds into the frontier.
+
+        Requests come from there. What can be wrong with the settings is found before
+        anything is written.
+        """
         crawler, settings = self.crawler, self.crawler.settings
         self._gated = settings.getbool("LANGUAGE_GATE")
         self._max_tries = 1 + settings.getint("RETRY_TIMES")
         self._retry_wait = settings.getfloat("RETRY_WAIT")
-        try:
-            self.archive = Archive.from_crawler(crawler, self.counts)
-            self.aligner = build_aligner(crawler, self.langs)
-            self.run_dir.write(describe_run(crawler))
-            frontier = self.scheduler.frontier
-            frontier.restore()
-            frontier.seed(self.seeds)
-            frontier.commit()
-        except BifocalError as error:
-            self._stop(error)
-        no_requests: tuple[Request, ...] = ()
-        for request in no_requests:  # the engine wants an asynchronous generator
-            yield request
+        scope = Scope(self.scope)
+        scorer = build_scorer(settings, self.langs)
+        profile = build_align_profile(settings)
+        self.resumed = self.run_dir.open(self.langs)
+        self.frontier = build_frontier(crawler, scorer, scope, self.counts)
+        self.archive = Archive.from_crawler(crawler, self.counts)
+        self.aligner = Aligner(self.langs, profile, store=self.run_dir.aligner)
+        self.run_dir.write(describe_run(crawler, profile))
+        self.frontier.restore()
+        self.frontier.seed(self.seeds)
+        self.frontier.commit()
 
     @property
     def scheduler(self) -> FrontierScheduler:
@@ -120,17 +139,26 @@ class BilingualSpider(Spider):
             if page.status in _TRANSIENT and self._retry(lease, page):
                 return
             yield from self._visit(lease, page, self._read(lease, page))
-            self.archive.flush()
-            self.aligner.commit()
-            self.scheduler.frontier.commit()
-        except BifocalError as error:
-            self._stop(error)
+            self._commit()
+        except (BifocalError, *_STORAGE_ERRORS) as error:
+            self.stop(error)
         finally:
             self.scheduler.finish(lease)
 
     def keep(self, response: Response, url: str) -> Page:
         """Store an answer before anything looks at it."""
-        return self.archive.keep(response, url)
+        if self.fatal:  # there may be no room for it: the next session asks again
+            raise CloseSpider("error")
+        try:
+            return self.archive.keep(response, url)
+        except BifocalError as error:
+            self.stop(error)
+
+    def _commit(self) -> None:
+        """Make a page and what it led to survive a kill, the frontier last."""
+        self.archive.flush()
+        self.aligner.commit()
+        self.frontier.commit()
 
     def _read(self, lease: Lease, page: Page) -> Reading:
         """What the page holds; one that breaks the reader is stored all the same."""
@@ -144,15 +172,14 @@ class BilingualSpider(Spider):
         document = reading.document
         # 2. what is in neither language is discarded, and its links are not followed
         kept = document is not None and document.lang in self.langs
-        frontier = self.scheduler.frontier
         if reading.location is None:
-            frontier.fetched(lease, document)
-        known = frontier.counts["frontier/added"]
+            self.frontier.fetched(lease, document)
+        known = self.counts["frontier/added"]
         # 3. to 6. the links go to the frontier, each with a score
         links = self._follow(lease, page, reading, kept=kept)
         pairs = take_in(self.aligner, reading)
         if pairs:
-            self.crawler.signals.send_catch_log(pair_found, pairs=pairs)
+            self._tell(pair_found, pairs=pairs)
             yield from pairs
         visit = Visit(
             url=page.url,
@@ -170,18 +197,17 @@ class BilingualSpider(Spider):
             kept=kept,
             reason=reading.reason or (None if kept else "language"),
             links=len(links),
-            added=frontier.counts["frontier/added"] - known,
+            added=self.counts["frontier/added"] - known,
             pairs=len(pairs),
         )
         self.archive.note(page, _metadata(visit))
-        self.crawler.signals.send_catch_log(page_visited, visit=visit)
+        self._tell(page_visited, visit=visit)
 
     def _follow(
         self, lease: Lease, page: Page, reading: Reading, *, kept: bool
     ) -> tuple[Link, ...]:
         """Score what the page leads to and put it into the frontier."""
-        frontier = self.scheduler.frontier
-        document = reading.document
+        frontier, document = self.frontier, reading.document
         if document is not None:
             if self._gated and not kept and not lease.link.is_seed:
                 return ()
@@ -199,36 +225,93 @@ class BilingualSpider(Spider):
     # -------------------------------------------------------- what goes wrong
 
     def failed(self, failure: Failure) -> None:
-        """No answer: another try later, or the end of this URL."""
+        """No answer: another try later in this session, or in the next one."""
         lease: Lease = failure.request.meta["lease"]  # type: ignore[attr-defined]
         reason = failure.type.__name__ if failure.type else "unknown"
         self.counts[f"fetch/failed/{reason}"] += 1
         self.logger.debug("no answer from %s: %s", lease.url, reason)
         try:
-            if not self._retry(lease, None):
-                self.scheduler.frontier.fetched(lease, None)
-                self.scheduler.frontier.commit()
-        except BifocalError as error:
-            self._stop(error)
+            if reason in _FINAL:
+                self.frontier.fetched(lease, None)
+            elif self._retry(lease, None):
+                return
+            else:
+                self.frontier.postponed(lease)
+            self._tell(page_visited, visit=_unanswered(lease, reason))
+            self._commit()
+        except (BifocalError, *_STORAGE_ERRORS) as error:
+            self.stop(error)
         finally:
             self.scheduler.finish(lease)
 
     def _retry(self, lease: Lease, page: Page | None) -> bool:
         """There is no answer now: does the URL get another try?"""
-        frontier = self.scheduler.frontier
-        again = frontier.retry(lease, max_tries=self._max_tries)
+        again = self.frontier.retry(lease, max_tries=self._max_tries)
         if again:
             self.counts["fetch/retried"] += 1
-            asked = page.header("retry-after") if page else None
-            wait = int(asked) if asked and asked.isdigit() else self._retry_wait
+            asked = _retry_after(page) if page else None
+            wait = self._retry_wait if asked is None else asked
             self.scheduler.back_off(lease.site, min(wait, _MAX_RETRY_AFTER))
-            frontier.commit()
+            self._commit()
         return again
 
-    def _stop(self, error: BifocalError) -> None:
-        """The run cannot go on: close with what there is."""
+    def _tell(self, signal: object, **named: Any) -> None:
+        """Send a signal; an error of ours in a handler ends the run, as here."""
+        ours = (BifocalError, *_STORAGE_ERRORS)
+        answers = self.crawler.signals.send_catch_log(signal, dont_log=ours, **named)
+        for _, answer in answers:
+            if isinstance(answer, Failure) and isinstance(answer.value, ours):
+                raise answer.value
+
+    def fail(self, error: Exception) -> None:
+        """Remember the first error that the run cannot go on after."""
+        if not isinstance(error, BifocalError):
+            error = RunError(
+                f"{self.run_dir.path}: {error} (make room or mend the disk, then start"
+                " again: the same command goes on where this one stopped)"
+            )
         self.fatal = self.fatal or error
+
+    def stop(self, error: Exception) -> NoReturn:
+        """The run cannot go on: close with what there is."""
+        self.fail(error)
         raise CloseSpider("error") from error
+
+
+def _retry_after(page: Page) -> float | None:
+    """The seconds that a server asks us to wait (RFC 9110, section 10.2.3)."""
+    asked = (page.header("retry-after") or "").strip()
+    if asked.isascii() and asked.isdigit():
+        return float(asked)
+    try:
+        until = parsedate_to_datetime(asked)
+    except ValueError:
+        return None
+    if until.tzinfo is None:  # `-0000`: UTC, by RFC 5322
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - page.fetched_at).total_seconds())
+
+
+def _unanswered(lease: Lease, reason: str) -> Visit:
+    return Visit(
+        url=lease.url,
+        site=lease.site,
+        status=0,
+        fetched_at=datetime.now(UTC),
+        size=0,
+        depth=lease.link.depth,
+        source_url=lease.link.source_url,
+        score=lease.score,
+        evidence=lease.evidence,
+        scored_at=lease.scored_at,
+        lang=None,
+        confidence=0.0,
+        kept=False,
+        reason=f"no_answer/{reason}",
+        links=0,
+        added=0,
+        pairs=0,
+    )
 
 
 def _metadata(visit: Visit) -> Iterator[tuple[str, str]]:

@@ -1,13 +1,14 @@
 """`scrapy crawl`, with errors that a person can act on.
 
 A mistake of the user or the end of a disk is one line that says what, where and the
-cure, and the exit status is not 0. Scrapy's own milestones are left out of the log
-unless a log level is asked for.
+cure, and the exit status is not 0. Of Scrapy's own milestones the log has only the
+answer to Ctrl-C, unless a log level is asked for.
 """
 
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from asyncio import Task
 from typing import cast
@@ -17,6 +18,10 @@ from scrapy.exceptions import UsageError
 from scrapy.utils.log import DEFAULT_LOGGING
 
 from crawler.errors import BifocalError
+
+
+def _is_answer_to_signal(record: logging.LogRecord) -> bool:
+    return record.levelno > logging.INFO or str(record.msg).startswith("Received")
 
 
 class Command(CrawlCommand):
@@ -29,6 +34,8 @@ class Command(CrawlCommand):
             # the level that Scrapy itself gives its logger when it starts
             loggers = cast("dict[str, dict[str, str]]", DEFAULT_LOGGING["loggers"])
             loggers["scrapy"]["level"] = "WARNING"
+            loggers["scrapy.crawler"] = {"level": "INFO"}
+            logging.getLogger("scrapy.crawler").addFilter(_is_answer_to_signal)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider by name."""

@@ -1,0 +1,23 @@
+"""Extension, the first one: opens everything that a run reads from and writes to.
+
+It is an extension because then the add-ons have had their say and there is no engine
+yet. An error here ends the run as what it is; one in a scheduler's constructor, where
+the frontier would otherwise be opened, Scrapy hides behind an error of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+
+
+class Opening:
+    """Lets the spider open its run."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Open the run; a BifocalError says why it cannot be."""
+        spider: Any = crawler.spider
+        spider.open_run()
+        return cls()

@@ -1,0 +1,116 @@
+"""Run Bifocal as a user does, as a process of its own, and read what it left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crawler.data import PairScore
+from crawler.sinks.pairs import read_pairs
+
+ROOT = Path(__file__).resolve().parents[1]
+DEMO = ROOT / "worlds" / "demo"
+DEMO_SEEDS = ROOT / "seeds" / "demo.txt"
+# What no run may take longer than, in seconds: these worlds are small.
+PATIENCE = 120
+
+
+def crawl_command(
+    seeds: str | Path, langs: str, run_dir: Path, **settings: object
+) -> list[str]:
+    """The words of `scrapy crawl bilingual`; `-s` for each setting."""
+    words = [sys.executable, "-W", "error::ResourceWarning", "-m", "scrapy", "crawl"]
+    words += ["bilingual", "-a", f"seeds={seeds}", "-a", f"langs={langs}"]
+    for name, value in {"RUN_DIR": run_dir, **settings}.items():
+        words += ["-s", f"{name}={value}"]
+    return words
+
+
+def environment(profile: str = "adaptive") -> dict[str, str]:
+    """Of a fresh shell, with the profile that a user would choose."""
+    return dict(os.environ, SCRAPY_PROJECT=profile, PYTHONPATH=str(ROOT), NO_PROXY="*")
+
+
+def crawl(
+    seeds: str | Path,
+    langs: str,
+    run_dir: Path,
+    *,
+    profile: str = "adaptive",
+    stdin: str | None = None,
+    **settings: object,
+) -> subprocess.CompletedProcess[str]:
+    """Crawl to the end, whatever the end is."""
+    return subprocess.run(
+        crawl_command(seeds, langs, run_dir, **settings),
+        cwd=ROOT,
+        env=environment(profile),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def bifocal(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a verb of `bifocal`."""
+    return subprocess.run(
+        [str(Path(sys.executable).with_name("bifocal")), *map(str, words)],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run directory holds."""
+
+    path: Path
+
+    @property
+    def pairs(self) -> list[PairScore]:
+        return list(read_pairs(self.path / "pairs.tsv.gz"))
+
+    @property
+    def visits(self) -> list[dict[str, Any]]:
+        """The lines of the crawl log, in the order of fetching."""
+        text = (self.path / "crawl.jsonl").read_text("utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        return json.loads((self.path / "stats.json").read_text("utf-8"))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """run.json."""
+        return json.loads((self.path / "run.json").read_text("utf-8"))
+
+    @property
+    def warcs(self) -> list[Path]:
+        return sorted((self.path / "warc").glob("*.warc.gz"))
+
+
+def pair_urls(run: Run) -> list[tuple[str, str]]:
+    return [(pair.src_url, pair.trg_url) for pair in run.pairs]
+
+
+def error_line(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line that says what was wrong; asserts that it is one."""
+    assert done.returncode not in (0, None), done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    lines = [
+        line for line in done.stderr.splitlines() if line.startswith("bifocal: error: ")
+    ]
+    assert len(lines) == 1, done.stderr
+    return lines[0].removeprefix("bifocal: error: ")

@@ -1,0 +1,26 @@
+"""What several rooms of tests need: the recorded data beside the checkout."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+_BESIDE = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of recorded worlds and URL data; skips where there is none.
+
+    Environment variable BIFOCAL_SHARED, else `../shared` beside the checkout. A folder
+    that was named and is not there is a mistake, no reason to skip.
+    """
+    named = os.environ.get("BIFOCAL_SHARED")
+    folder = Path(named) if named else _BESIDE
+    if named and not folder.is_dir():
+        pytest.fail(f"BIFOCAL_SHARED={named} is no folder")
+    if not folder.is_dir():
+        pytest.skip(f"no recorded data in {folder} (set BIFOCAL_SHARED)")
+    return folder
