@@ -23,7 +23,6 @@ from crawler.aligner.candidates.links import LinkCandidates
 from crawler.aligner.collection import Collection
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.scorers.combine import default_model
 from crawler.aligner.scoring import PairJudge
 from crawler.aligner.site import SiteAlignment
 from crawler.aligner.sketch import Sketcher, declared_versions
@@ -60,13 +59,12 @@ class Aligner:
         self.counts: Counter[str] = Counter()
         self._store = SketchStore(langs, store)
         self._sketcher = Sketcher(langs)
-        self._model = default_model()
         self._generators = (HandleCandidates(self._store), LinkCandidates(self._store))
         # what is known while the site is still coming in: over all sites of the run
         self._running = Frequencies(langs, self.profile.boilerplate)
         for sketch in self._store.get(self._store.latest(_REMEMBERED)):
             self._running.add(sketch)
-        self._judge = PairJudge(self.profile, self._model, self._running, Counter())
+        self._judge = PairJudge(self.profile, self._running, Counter())
         self._added = Counter[str]()  # site → pages since this object was made
 
     def __enter__(self) -> Self:
@@ -149,7 +147,10 @@ class Aligner:
                 "links.declared": 0.5 * ("links" in found[other]),
             }
             pair = CandidatePair(ends[0], ends[1], frozenset(found[other]))
-            score = self._judge.judge(pair, evidence)
+            features = self._judge.admit(pair)
+            score = features and self._judge.judge(
+                pair, features, evidence, self.profile.min_score
+            )
             if score and (best is None or score.score > best[1].score):
                 best = (other, score)
         return [best[1]] if best and self._is_progress(page, *best) else []
@@ -178,9 +179,7 @@ class Aligner:
             frequencies=self._running,
             only=unpaired,
         )
-        found = SiteAlignment(
-            collection, (), self.profile, self._model, Counter(), first_look=True
-        )
+        found = SiteAlignment(collection, (), self.profile, Counter(), first_look=True)
         return [
             pair
             for pair in found.pairs
@@ -202,7 +201,7 @@ class Aligner:
         for site in self._store.sites():
             collection = Collection(self._store, site, self.profile.boilerplate)
             found = SiteAlignment(
-                collection, self._generators, self.profile, self._model, self.counts
+                collection, self._generators, self.profile, self.counts
             )
             self.counts["align/accepted"] += len(found.pairs)
             yield from found.pairs

@@ -73,19 +73,20 @@ def join_copies(
             clusters.join(known, page)
 
 
-def join_rivals(
-    clusters: Clusters, pages: Sequence[int], sketch: Callable[[int], Sketch]
+def join_near_copies(
+    clusters: Clusters,
+    pages: Sequence[int],
+    grams: Callable[[int], NDArray[np.uint64]],
 ) -> None:
     """Cluster the near-copies among pages that compete for one partner."""
-    grams = {page: _grams(sketch(page)) for page in pages}
-    for a, b in combinations(sorted(grams), 2):
-        if clusters.of(a) != clusters.of(b) and jaccard(grams[a], grams[b]) >= (
+    for a, b in combinations(sorted(pages), 2):
+        if clusters.of(a) != clusters.of(b) and jaccard(grams(a), grams(b)) >= (
             MIN_JACCARD
         ):
             clusters.join(a, b)
 
 
-def _grams(sketch: Sketch) -> NDArray[np.uint64]:
+def ngrams(sketch: Sketch) -> NDArray[np.uint64]:
     """The word 3-grams of a page as a sorted set of hashes."""
     words = sketch.words.astype(np.uint64)
     count = max(len(words) - _NGRAM + 1, 0)

@@ -7,7 +7,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from crawler.aligner.bridges.lexicon import LexiconConfig
 from crawler.aligner.candidates.shared_words import SharedWordsConfig
+from crawler.aligner.candidates.translated_words import TranslatedWordsConfig
 from crawler.aligner.frequencies import BoilerplateConfig, Frequencies
 from crawler.aligner.scorers.lengths import log_ratio
 from crawler.data import CandidatePair, Sketch
@@ -48,6 +50,18 @@ class GateConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class BootstrapConfig:
+    """Which pairs teach a lexicon, and how often (ALIGNMENT section 8)."""
+
+    shares: tuple[float, ...] = (0.6, 0.85)  # of the pairs, best first, in each round
+    min_score: float = 0.1  # of a pair that may be among them
+    max_length_difference: float = 0.4  # of log length ratios, from the median
+    min_pairs: int = 8  # fewer teach nothing
+    max_pairs: int = 1500  # more teach little and cost 3 ms each
+    lexicon: LexiconConfig = field(default_factory=LexiconConfig)
+
+
+@dataclass(frozen=True, slots=True)
 class AlignProfile:
     """Which rooms run, with the settings of each."""
 
@@ -56,5 +70,12 @@ class AlignProfile:
     # pages without a partner by URL or link.
     max_content_pages: int = 20_000
     gates: GateConfig = field(default_factory=GateConfig)
+    # A candidate by content with less than this share of the best cosine of both its
+    # pages is not looked at.
+    min_share: float = 0.5
     boilerplate: BoilerplateConfig = field(default_factory=BoilerplateConfig)
     shared_words: SharedWordsConfig = field(default_factory=SharedWordsConfig)
+    translated_words: TranslatedWordsConfig = field(
+        default_factory=TranslatedWordsConfig
+    )
+    bootstrap: BootstrapConfig = field(default_factory=BootstrapConfig)

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.scorers.combine import Logistic
+from crawler.aligner.scorers.combine import load_model
 from crawler.aligner.scorers.lengths import LengthScorer
 from crawler.aligner.scorers.ngrams import NgramScorer
 from crawler.aligner.scorers.overlap import OverlapScorer
 from crawler.aligner.scorers.strand import StrandScorer
+from crawler.aligner.scorers.tsim import TsimScorer
 from crawler.data import CandidatePair, PairScore
 from crawler.protocols import PairScorer
 
@@ -23,52 +25,64 @@ from crawler.protocols import PairScorer
 class PairJudge:
     """Scores the candidates of one site; counts why others were refused.
 
-    `usual` is the log length ratio that translations have there.
+    `usual` is the log length ratio that translations have there. With a lexicon,
+    content is compared through it, and another model weighs the features.
     """
 
     def __init__(
         self,
         profile: AlignProfile,
-        model: Logistic,
         frequencies: Frequencies,
         counts: Counter[str],
         *,
         usual: float = 0.0,
+        lexicon: Lexicon | None = None,
     ) -> None:
         self.profile = profile
-        self.model = model
         self.counts = counts
+        self.model = load_model("words" if lexicon is None else "lexicon")
         self._cheap: list[PairScorer] = [
             OverlapScorer(),
             LengthScorer(frequencies, usual),
             NgramScorer(frequencies),
         ]
         self._dear: list[PairScorer] = [StrandScorer()]
+        if lexicon is not None:
+            self._cheap.append(TsimScorer(lexicon))
 
-    def judge(
-        self, pair: CandidatePair, evidence: Mapping[str, float]
-    ) -> PairScore | None:
-        """The score of a pair; None if it is below the threshold, or refused.
-
-        `evidence` is what is known of the pair beyond its two pages.
-        """
-        features = dict(evidence)
+    def admit(self, pair: CandidatePair) -> dict[str, float] | None:
+        """The cheap features of a pair; None if it cannot be a translation."""
+        features: dict[str, float] = {}
         for scorer in self._cheap:
             features.update(scorer.score([pair])[0])
         refused = self.profile.gates.refuses(pair, features)
         if refused:
             self._count(refused)
             return None
+        return features
+
+    def judge(
+        self,
+        pair: CandidatePair,
+        features: Mapping[str, float],
+        evidence: Mapping[str, float],
+        min_score: float,
+    ) -> PairScore | None:
+        """The score of an admitted pair; None if it is below the threshold.
+
+        `evidence` is what is known of the pair beyond its two pages.
+        """
+        features = {**features, **evidence}
         # without neighbours to compare with, a cosine stands for itself
         for margin in ("margin.src", "margin.trg"):
             features.setdefault(margin, features["ngrams.cosine"])
-        if self.model.best_case(features) < self.profile.min_score:
+        if self.model.best_case(features) < min_score:
             self._count("content")
             return None
         for scorer in self._dear:
             features.update(scorer.score([pair])[0])
         score = self.model.probability(features)
-        if score < self.profile.min_score:
+        if score < min_score:
             self._count("score")
             return None
         return PairScore(pair.src.url, pair.trg.url, score, features, pair.found_by)

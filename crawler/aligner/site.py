@@ -2,36 +2,53 @@
 
 This is the result that counts: `Aligner.finish` asks for it, and nothing that was
 decided while crawling goes into it.
+
+The first round compares pages by the words that both languages share. Its surest pairs
+teach a lexicon, through which the next rounds compare (ALIGNMENT section 8: seeds →
+segments → word association → projection, twice). What earlier sites taught takes the
+place of the first of these rounds.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
+from crawler.aligner.bridges.lexicon import Lexicon, Segment, induce
+from crawler.aligner.bridges.segments import segments_of
 from crawler.aligner.candidates.links import declared_pairs
-from crawler.aligner.candidates.shared_words import Neighbours, shared_words
+from crawler.aligner.candidates.nearest import Neighbours
+from crawler.aligner.candidates.shared_words import shared_words
+from crawler.aligner.candidates.translated_words import translated_words
 from crawler.aligner.collection import Collection
-from crawler.aligner.near_duplicates import Clusters, join_copies, join_rivals
+from crawler.aligner.near_duplicates import (
+    Clusters,
+    join_copies,
+    join_near_copies,
+    ngrams,
+)
 from crawler.aligner.one_to_one import Scored, one_to_one
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.scorers.combine import Logistic
 from crawler.aligner.scorers.lengths import log_ratio
 from crawler.aligner.scoring import PairJudge
 from crawler.data import CandidatePair, PairScore
 from crawler.protocols import CandidateGenerator
 
 _Pair = tuple[int, int]  # page numbers, src first
-_Found = Mapping[_Pair, set[str]]  # candidate → the generators that named it
 
 # With fewer pairs than this their usual length ratio is not known.
 _MIN_RATIOS = 5
+# Neighbours with so much of the best cosine may be copies of each other.
+_AS_NEAR = 0.9
 
 
 class SiteAlignment:
     """The stages over one collection; `pairs` has the result, best first.
+
+    `known` is what earlier sites taught; `lexicon` what was used in the end.
 
     At a first look, while a site is still coming in, candidates are only pages whose
     contents are each other's nearest: a tenth of the work. What URLs and links propose
@@ -43,37 +60,38 @@ class SiteAlignment:
         collection: Collection,
         generators: Sequence[CandidateGenerator],
         profile: AlignProfile,
-        model: Logistic,
         counts: Counter[str],
         *,
+        known: Lexicon | None = None,
         first_look: bool = False,
     ) -> None:
         self.collection = collection
         self.profile = profile
         self.counts = counts
-        texts = [[p for p in side if self._is_text(p)] for side in collection.sides]
-        found = self._proposed(() if first_look else generators, texts)
-        near = self._neighbours(texts, found)
-        if first_look:
-            near = near.mutual()
-        judge = PairJudge(
-            profile,
-            model,
-            collection.frequencies,
-            counts,
-            usual=self._usual_ratio(found, near),
-        )
-        for pair in near.pairs:
-            found[pair].add("words")
-        self._scores = self._judged(judge, found, near)
-        self.pairs = self._decided(texts, found)
+        self.lexicon = known
+        self._first_look = first_look
+        self._texts = [
+            [page for page in side if self._is_text(page)] for side in collection.sides
+        ]
+        self._proposed = self._propose(() if first_look else generators)
+        self._declared = declared_pairs(collection)
+        self._clusters = Clusters()
+        for side in self._texts:
+            join_copies(self._clusters, side, collection.sketch)
+        self._ngrams = lru_cache(4096)(lambda page: ngrams(collection.sketch(page)))
+        self._segments: dict[_Pair, list[Segment]] = {}
+        self._usual = 0.0
+        self._compare()
+        if not first_look:
+            self._bootstrap(known)
+        self.pairs = self._decide()
 
     def page_ids(self, pair: PairScore) -> tuple[int, int]:
         """The store's ids of an accepted pair's pages."""
         src, trg = self._ends[pair.src_url, pair.trg_url]
         return self.collection.rows[src].id, self.collection.rows[trg].id
 
-    # ------------------------------------------------------------ stages
+    # ------------------------------------------------------------ candidates
 
     def _is_text(self, page: int) -> bool:
         gates, frequencies = self.profile.gates, self.collection.frequencies
@@ -81,90 +99,166 @@ class SiteAlignment:
         self.counts["align/rejected/no_text"] += not is_text
         return is_text
 
-    def _proposed(
-        self, generators: Sequence[CandidateGenerator], texts: Sequence[list[int]]
-    ) -> defaultdict[_Pair, set[str]]:
+    def _propose(
+        self, generators: Sequence[CandidateGenerator]
+    ) -> dict[_Pair, frozenset[str]]:
         """What URLs and links propose."""
-        eligible = {page for side in texts for page in side}
+        eligible = {page for side in self._texts for page in side}
         found: defaultdict[_Pair, set[str]] = defaultdict(set)
         for generator in generators:
             for pair in generator.pairs(self.collection):
                 if eligible.issuperset(pair):
                     found[pair].add(generator.name)
-        return found
+        return {pair: frozenset(names) for pair, names in found.items()}
 
-    def _neighbours(self, texts: Sequence[list[int]], found: _Found) -> Neighbours:
+    def _neighbours(self) -> Neighbours:
         """What content proposes: for all pages, or, if they are too many, the rest."""
-        if max(map(len, texts)) > self.profile.max_content_pages:
-            partnered = {page for pair in found for page in pair}
-            texts = [[p for p in side if p not in partnered] for side in texts]
-        return shared_words(
-            self.collection, texts[0], texts[1], self.profile.shared_words
-        )
+        src, trg = self._texts
+        if max(len(src), len(trg)) > self.profile.max_content_pages:
+            partnered = {page for pair in self._proposed for page in pair}
+            src, trg = ([p for p in side if p not in partnered] for side in (src, trg))
+        if self.lexicon is None:
+            near = shared_words(self.collection, src, trg, self.profile.shared_words)
+        else:
+            near = translated_words(
+                self.collection, src, trg, self.lexicon, self.profile.translated_words
+            )
+        return near.mutual() if self._first_look else near
 
-    def _usual_ratio(self, found: _Found, near: Neighbours) -> float:
+    # ------------------------------------------------------------ one round
+
+    def _compare(self) -> None:
+        """Score all candidates, with the lexicon of this round."""
+        near = self._neighbours()
+        self._usual = self._usual_ratio(near)
+        self._refusals = Counter[str]()
+        judge = PairJudge(
+            self.profile,
+            self.collection.frequencies,
+            self._refusals,
+            usual=self._usual,
+            lexicon=self.lexicon,
+        )
+        name = frozenset(["words" if self.lexicon is None else "lexicon"])
+        found = dict(self._proposed)
+        for pair in near.worthwhile(self.profile.min_share):
+            found[pair] = found.get(pair, frozenset()) | name
+        sketch = self.collection.sketch
+        admitted = {}
+        for pair in sorted(found):
+            candidate = CandidatePair(sketch(pair[0]), sketch(pair[1]), found[pair])
+            features = judge.admit(candidate)
+            if features:
+                admitted[pair] = candidate, features
+        self._join_near_copies(near)
+        refused = found.keys() - admitted.keys()
+        self._scores = {}
+        for pair, (candidate, features) in admitted.items():
+            evidence = self._evidence(pair, near, refused)
+            if score := judge.judge(candidate, features, evidence, self._floor):
+                self._scores[pair] = score
+
+    @property
+    def _floor(self) -> float:
+        return min(self.profile.min_score, self.profile.bootstrap.min_score)
+
+    def _usual_ratio(self, near: Neighbours) -> float:
         """The median log length ratio of the pairs that are most likely right."""
-        likely = sorted(found) or [
-            pair for pair in sorted(near.pairs) if min(near.margin(*pair)) > 0
-        ]
+        likely = sorted(self._proposed) or sorted(near.mutual().pairs)
         if len(likely) < _MIN_RATIOS:
             return 0.0
         sketch = self.collection.sketch
         return statistics.median(log_ratio(sketch(s), sketch(t)) for s, t in likely)
 
-    def _judged(
-        self, judge: PairJudge, found: _Found, near: Neighbours
-    ) -> dict[_Pair, PairScore]:
-        """The candidates that are good enough, with their scores."""
-        mutual = declared_pairs(self.collection)
-        scores = {}
-        for pair in sorted(found):
-            src, trg = (self.collection.sketch(page) for page in pair)
-            margins = near.margin(*pair)
-            declared = mutual.get(pair)
-            evidence = {
-                "handles.same": float("handles" in found[pair]),
-                "links.declared": 0.0 if declared is None else 0.5 + 0.5 * declared,
-                "margin.src": margins[0],
-                "margin.trg": margins[1],
-            }
-            candidate = CandidatePair(src, trg, frozenset(found[pair]))
-            if score := judge.judge(candidate, evidence):
-                scores[pair] = score
-        return scores
+    def _join_near_copies(self, near: Neighbours) -> None:
+        """Cluster what is as near to a page as its nearest, if it is the same text."""
+        for ranking in near.ranked.values():
+            close = [p for p, c in ranking if c >= _AS_NEAR * ranking[0][1]]
+            if len(close) > 1:
+                join_near_copies(self._clusters, close, self._ngrams)
 
-    def _decided(self, texts: Sequence[list[int]], found: _Found) -> list[PairScore]:
-        """The 1-1 choice among them, each with the twins of its pages."""
-        clusters = self._clusters(texts)
+    def _evidence(
+        self, pair: _Pair, near: Neighbours, refused: set[_Pair]
+    ) -> dict[str, float]:
+        """What is known of a pair beyond its two pages."""
+        src, trg = pair
+        cosine = near.pairs.get(pair, 0.0)
+
+        def margin(page: int, partner: int) -> float:
+            # A copy of the partner is no rival, nor is a page that no gate lets pass.
+            for other, rival in near.ranked.get(page, ()):
+                ends = (page, other) if page == src else (other, page)
+                same = self._clusters.of(other) == self._clusters.of(partner)
+                if not same and ends not in refused:
+                    return cosine - rival
+            return cosine
+
+        mutual = self._declared.get(pair)
+        return {
+            "handles.same": float("handles" in self._proposed.get(pair, ())),
+            "links.declared": 0.0 if mutual is None else 0.5 + 0.5 * mutual,
+            "nearest.cosine": cosine,
+            "margin.src": margin(src, trg),
+            "margin.trg": margin(trg, src),
+        }
+
+    # ------------------------------------------------------------ the bootstrap
+
+    def _bootstrap(self, known: Lexicon | None) -> None:
+        """Learn a lexicon from the best pairs and compare again, as often as asked."""
+        shares = self.profile.bootstrap.shares
+        for share in shares[1:] if known else shares:
+            own = self._learn(share)
+            if not len(own):
+                break
+            self.lexicon = known + own if known else own
+            self._compare()
+
+    def _learn(self, share: float) -> Lexicon:
+        """What the best pairs teach; `share` of them are used."""
+        config = self.profile.bootstrap
+        sketch = self.collection.sketch
+        seeds = []
+        for chosen in self._one_to_one(config.min_score):
+            pair = chosen.src, chosen.trg
+            ratio = log_ratio(sketch(pair[0]), sketch(pair[1]))
+            if abs(ratio - self._usual) < config.max_length_difference:
+                seeds.append(pair)
+        seeds = seeds[: min(round(share * len(seeds)), config.max_pairs)]
+        if len(seeds) < config.min_pairs:
+            return Lexicon.empty(self.collection.store.langs)
+        for pair in seeds:
+            if pair not in self._segments:
+                pages = sketch(pair[0]), sketch(pair[1])
+                self._segments[pair] = list(segments_of(*pages, self._usual))
+        segments = [segment for pair in seeds for segment in self._segments[pair]]
+        return induce(segments, self.collection.store.langs, config.lexicon)
+
+    # ------------------------------------------------------------ the decision
+
+    def _one_to_one(self, min_score: float) -> list[Scored]:
         candidates = [
-            Scored(*pair, score.score, bool(found[pair] - {"words"}))
+            Scored(*pair, score.score, pair in self._proposed)
             for pair, score in self._scores.items()
+            if score.score >= min_score
         ]
-        members = clusters.members(page for side in texts for page in side)
+        return one_to_one(candidates, self._clusters, self.collection.url)
+
+    def _decide(self) -> list[PairScore]:
+        """The accepted pairs, each with the twins of its pages."""
+        self.counts.update(self._refusals)
+        members = self._clusters.members(p for side in self._texts for p in side)
 
         def twins(page: int) -> tuple[str, ...]:
-            copies = members.get(clusters.of(page), ())
+            copies = members.get(self._clusters.of(page), ())
             return tuple(self.collection.url(p) for p in copies if p != page)
 
         self._ends: dict[tuple[str, str], _Pair] = {}
         pairs = []
-        for chosen in one_to_one(candidates, clusters, self.collection.url):
+        for chosen in self._one_to_one(self.profile.min_score):
             score = self._scores[chosen.src, chosen.trg]
             self._ends[score.src_url, score.trg_url] = (chosen.src, chosen.trg)
             pairs.append(
                 replace(score, src_twins=twins(chosen.src), trg_twins=twins(chosen.trg))
             )
         return pairs
-
-    def _clusters(self, texts: Sequence[list[int]]) -> Clusters:
-        clusters = Clusters()
-        for side in texts:
-            join_copies(clusters, side, self.collection.sketch)
-        rivals: defaultdict[int, set[int]] = defaultdict(set)
-        for src, trg in self._scores:
-            rivals[src].add(trg)
-            rivals[trg].add(src)
-        for page in sorted(rivals):
-            if len(rivals[page]) > 1:
-                join_rivals(clusters, sorted(rivals[page]), self.collection.sketch)
-        return clusters

@@ -53,9 +53,9 @@ def _sigmoid(logit: float) -> float:
 
 
 @cache
-def default_model() -> Logistic:
-    """The model that comes with the package."""
-    text = resources.files(__package__).joinpath("logistic.json").read_text("utf-8")
+def load_model(name: str) -> Logistic:
+    """A model that comes with the package: `words`, or `lexicon` where there is one."""
+    text = resources.files(__package__).joinpath(f"logistic_{name}.json").read_text()
     table = json.loads(text)
     return Logistic(
         table["bias"],

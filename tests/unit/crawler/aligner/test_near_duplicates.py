@@ -1,6 +1,11 @@
 from __future__ import annotations
 
-from crawler.aligner.near_duplicates import Clusters, join_copies, join_rivals
+from crawler.aligner.near_duplicates import (
+    Clusters,
+    join_copies,
+    join_near_copies,
+    ngrams,
+)
 from crawler.aligner.sketch import Sketcher
 from crawler.data import Document, LangPair
 
@@ -14,10 +19,10 @@ def sketch(words: list[str]):
     )
 
 
-def clusters_of(texts: list[list[str]], join) -> list[int]:
+def clusters_of(texts: list[list[str]], join, of=lambda sketch: sketch) -> list[int]:
     clusters = Clusters()
     sketches = [sketch(text) for text in texts]
-    join(clusters, range(len(texts)), sketches.__getitem__)
+    join(clusters, range(len(texts)), lambda page: of(sketches[page]))
     return [clusters.of(page) for page in range(len(texts))]
 
 
@@ -32,7 +37,7 @@ def test_copies_are_one_cluster_and_its_first_page_stands_for_it():
 def test_rivals_that_differ_in_a_few_words_are_near_copies():
     near = [*TEXT[:100], "changed", *TEXT[101:]]
     half = [*TEXT[:100], *(f"other{n}" for n in range(100))]
-    assert clusters_of([TEXT, near, half], join_rivals) == [0, 0, 2]
+    assert clusters_of([TEXT, near, half], join_near_copies, ngrams) == [0, 0, 2]
 
 
 def test_clusters_join_across_a_common_member():

@@ -1,0 +1,268 @@
+"""Lexicon: which words translate which, learned from pages that were paired.
+
+Segments that stand side by side in two parallel pages go through the first model of
+Brown et al. (1993), five rounds of EM in each direction. What both directions agree on
+stays: the geometric mean of the two probabilities must exceed 0.02 and the expected
+number of links 0.5, and a word keeps its eight best translations (ALIGNMENT: p(e|f)
+without any outside resource, 99 % soft recall).
+
+A lexicon is a table of link counts between word ids (`crawler.aligner.words`), so two
+lexicons add up: what earlier sites of a language pair taught helps the next one.
+
+In: pairs of word-id arrays.  Out: a Lexicon, saved as .npz (no pickle).
+See also: `segments` (what stands side by side), `projection` and `scorers.tsim` (use).
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from crawler.data import LangPair
+from crawler.errors import ProfileError
+
+Segment = tuple[NDArray[np.uint32], NDArray[np.uint32]]
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LexiconConfig:
+    """How a lexicon is learned."""
+
+    iterations: int = 5  # ALIGNMENT section 8; more change nothing
+    min_probability: float = 0.02  # of the geometric mean of both directions
+    min_count: float = 0.5
+    max_translations: int = 8  # of one word
+    max_segment: int = 50  # words; a longer one says too little of too many pairs
+    max_links: int = 6_000_000  # bounds time and memory: 4 s, 400 MB
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexicon:
+    """Expected links between words, sorted by src, then trg."""
+
+    langs: LangPair
+    src: NDArray[np.uint32]
+    trg: NDArray[np.uint32]
+    count: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+    def __add__(self, other: Lexicon) -> Lexicon:
+        """Both lexicons' links."""
+        return _collect(
+            self.langs,
+            np.concatenate([self.src, other.src]),
+            np.concatenate([self.trg, other.trg]),
+            np.concatenate([self.count, other.count]),
+        )
+
+    @property
+    def digest(self) -> str:
+        """Equal for equal lexicons: names the version in `stats.json`."""
+        state = xxhash.xxh3_64(str(self.langs).encode())
+        for array in (self.src, self.trg, self.count):
+            state.update(array.tobytes())
+        return state.hexdigest()
+
+    def p_src(self) -> NDArray[np.float32]:
+        """p(src word | trg word) of each entry."""
+        return self.count / _totals(self.trg, self.count)
+
+    def p_trg(self) -> NDArray[np.float32]:
+        """p(trg word | src word) of each entry."""
+        return self.count / _totals(self.src, self.count)
+
+    def save(self, path: Path) -> None:
+        """Write the table; `load` reads it."""
+        with path.open("wb") as file:
+            np.savez_compressed(
+                file,
+                version=np.array(_VERSION),
+                langs=np.array(list(self.langs)),
+                src=self.src,
+                trg=self.trg,
+                count=self.count,
+            )
+
+    @classmethod
+    def load(cls, path: Path, langs: LangPair) -> Lexicon:
+        """A lexicon of these languages, in either direction; ProfileError if not."""
+        try:
+            with np.load(path, allow_pickle=False) as table:
+                if int(table["version"]) != _VERSION:
+                    raise ValueError(f"version {table['version']}, not {_VERSION}")
+                known = [str(lang) for lang in table["langs"]]
+                columns = {str(k): table[k] for k in ("src", "trg", "count")}
+            if sorted(known) != sorted(langs):
+                raise ValueError(f"languages {','.join(known)}, not {langs}")
+            if len({len(column) for column in columns.values()}) != 1:
+                raise ValueError("columns of different lengths")
+        except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+            raise ProfileError(
+                f"{path}: no lexicon: {error} (give a lexicon.npz of an earlier run)"
+            ) from error
+        if known != list(langs):
+            columns["src"], columns["trg"] = columns["trg"], columns["src"]
+        return _collect(
+            langs,
+            columns["src"].astype(np.uint32),
+            columns["trg"].astype(np.uint32),
+            columns["count"].astype(np.float32),
+        )
+
+    @classmethod
+    def empty(cls, langs: LangPair) -> Lexicon:
+        """A lexicon that knows nothing."""
+        none = np.empty(0, np.uint32)
+        return cls(langs, none, none, np.empty(0, np.float32))
+
+
+def induce(
+    segments: Sequence[Segment], langs: LangPair, config: LexiconConfig | None = None
+) -> Lexicon:
+    """The lexicon of segment pairs, src first; repeated pairs count once."""
+    config = config or LexiconConfig()
+    chosen = _distinct(segments, config)
+    if not chosen:
+        return Lexicon.empty(langs)
+    links = _Links.between(chosen)
+    forward = links.expected(links.src_of, links.trg_token, config.iterations)
+    backward = links.expected(links.trg_of, links.src_token, config.iterations)
+    count = np.sqrt(forward * backward)
+    probability = np.sqrt(
+        forward
+        / np.bincount(links.src_of, forward)[links.src_of]
+        * backward
+        / np.bincount(links.trg_of, backward)[links.trg_of]
+    )
+    kept = (probability > config.min_probability) & (count > config.min_count)
+    for word in (links.src_of, links.trg_of):
+        kept &= _rank(word, probability) < config.max_translations
+    return _collect(
+        langs,
+        links.src_words[links.src_of[kept]],
+        links.trg_words[links.trg_of[kept]],
+        count[kept].astype(np.float32),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Links:
+    """Every possible link of every segment; `type` numbers the distinct word pairs."""
+
+    src_words: NDArray[np.uint32]
+    trg_words: NDArray[np.uint32]
+    type: NDArray[np.int64]  # of each link
+    src_token: NDArray[np.int64]  # of each link: which word of which segment
+    trg_token: NDArray[np.int64]
+    src_of: NDArray[np.int64]  # of each type: its word
+    trg_of: NDArray[np.int64]
+
+    @classmethod
+    def between(cls, segments: Sequence[Segment]) -> _Links:
+        src_words, src_ids = np.unique(
+            np.concatenate([src for src, _ in segments]), return_inverse=True
+        )
+        trg_words, trg_ids = np.unique(
+            np.concatenate([trg for _, trg in segments]), return_inverse=True
+        )
+        rows = np.array([len(src) for src, _ in segments])
+        columns = np.array([len(trg) for _, trg in segments])
+        sizes = rows * columns
+        # the n-th link of a segment is between word n // columns and word n % columns
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        width = np.repeat(columns, sizes)
+        src_token = np.repeat(np.cumsum(rows) - rows, sizes) + within // width
+        trg_token = np.repeat(np.cumsum(columns) - columns, sizes) + within % width
+        pair = src_ids[src_token] * len(trg_words) + trg_ids[trg_token]
+        types, type_of = np.unique(pair, return_inverse=True)
+        return cls(
+            src_words,
+            trg_words,
+            type_of,
+            src_token,
+            trg_token,
+            types // len(trg_words),
+            types % len(trg_words),
+        )
+
+    def expected(
+        self, given: NDArray[np.int64], token: NDArray[np.int64], iterations: int
+    ) -> NDArray[np.float64]:
+        """Expected links of each type when each `token` comes from one `given` word.
+
+        IBM model 1 with a uniform empty word.
+        """
+        probability = np.ones(len(given)) / len(given)
+        empty = 1 / len(given)
+        counts: NDArray[np.float64] = probability
+        for _ in range(iterations):
+            weight = probability[self.type]
+            share = weight / (np.bincount(token, weight) + empty)[token]
+            counts = np.bincount(self.type, share, len(given)).astype(float)
+            probability = counts / np.bincount(given, counts)[given]
+            empty = 1e-3  # a word without a translation has to come from somewhere
+        return counts
+
+
+def _distinct(segments: Sequence[Segment], config: LexiconConfig) -> list[Segment]:
+    """Segments as they are used: short, different, and not too many."""
+    chosen: dict[tuple[bytes, bytes], Segment] = {}
+    room = config.max_links
+    for src, trg in segments:
+        if not 0 < len(src) <= config.max_segment:
+            continue
+        if not 0 < len(trg) <= config.max_segment:
+            continue
+        key = (src.tobytes(), trg.tobytes())
+        if key in chosen or key[0] == key[1]:
+            continue
+        room -= len(src) * len(trg)
+        if room < 0:
+            break
+        chosen[key] = (src, trg)
+    return list(chosen.values())
+
+
+def _rank(word: NDArray[np.int64], value: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Of each entry how many better ones its word has."""
+    order = np.lexsort((-value, word))
+    sorted_words = word[order]
+    starts = np.flatnonzero(np.r_[True, sorted_words[1:] != sorted_words[:-1]])
+    lengths = np.diff(np.r_[starts, len(word)])
+    rank = np.empty(len(word), np.int64)
+    rank[order] = np.arange(len(word)) - np.repeat(starts, lengths)
+    return rank
+
+
+def _totals(
+    words: NDArray[np.uint32], count: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """For each entry the sum of the counts of its word."""
+    _, number = np.unique(words, return_inverse=True)
+    return np.bincount(number, count)[number].astype(np.float32)
+
+
+def _collect(
+    langs: LangPair,
+    src: NDArray[np.uint32],
+    trg: NDArray[np.uint32],
+    count: NDArray[np.float32],
+) -> Lexicon:
+    """Sorted entries; equal ones become one."""
+    pairs = src.astype(np.uint64) << np.uint64(32) | trg.astype(np.uint64)
+    distinct, number = np.unique(pairs, return_inverse=True)
+    return Lexicon(
+        langs,
+        (distinct >> np.uint64(32)).astype(np.uint32),
+        (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32),
+        np.bincount(number, count, len(distinct)).astype(np.float32),
+    )

@@ -1,0 +1,123 @@
+"""Projection: pages of both languages as vectors over the words of one.
+
+Ture, Elsayed & Lin (2011), section 4.1: the terms of a trg page become those of src by
+tf*(e) = Σ p(e|f) tf(f) and df*(e) = Σ p(e|f) df(f); then BM25 weights both. A word that
+the lexicon does not know stands for itself: names, numbers, code.
+
+In: sketches, boilerplate removed, and a Lexicon.  Out: two sparse matrices (page ×
+word, rows of unit length) whose product holds every cosine.
+Differs from the paper: p(e|f) as induced here, of which flat dictionaries are no part;
+only the weightiest terms of a page are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, diags
+
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.data import Sketch
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionConfig:
+    """BM25, and how much of a page is compared."""
+
+    k1: float = 1.2  # Robertson's values, as in the paper
+    b: float = 0.75
+    max_terms: int = 100  # ALIGNMENT section 5: 99.6 of 99.6 %, at 80 M pairs/s
+
+
+def project(
+    src: Sequence[Sketch],
+    trg: Sequence[Sketch],
+    lexicon: Lexicon,
+    config: ProjectionConfig | None = None,
+) -> tuple[csr_matrix, csr_matrix]:
+    """Unit vectors of both sides' pages over one vocabulary."""
+    config = config or ProjectionConfig()
+    words = [np.concatenate([s.words for s in side]) for side in (src, trg)]
+    trg_words = np.unique(words[1])
+    vocabulary = np.union1d(words[0], trg_words)
+    bridge = translation_matrix(trg_words, vocabulary, lexicon)
+    counts = [_counts(src, vocabulary), _counts(trg, trg_words)]
+    frequency = _document_frequency(counts[0])
+    frequency += _document_frequency(counts[1]) @ bridge
+    pages = len(src) + len(trg)
+    idf = np.log(1 + (pages - frequency + 0.5) / (frequency + 0.5)).clip(0)
+    sides = [counts[0], (counts[1] @ bridge).tocsr()]
+    rows, columns = (_unit(_bm25(tf, idf, config), config.max_terms) for tf in sides)
+    return rows, columns
+
+
+def translation_matrix(
+    trg_words: NDArray[np.uint32], vocabulary: NDArray[np.uint32], lexicon: Lexicon
+) -> csr_matrix:
+    """p(word of the vocabulary | trg word), one row for each trg word."""
+    places = [_places(trg_words, lexicon.trg), _places(vocabulary, lexicon.src)]
+    usable = (places[0] >= 0) & (places[1] >= 0)
+    rows, columns = (place[usable] for place in places)
+    unknown = np.setdiff1d(np.arange(len(trg_words)), rows)
+    itself = np.searchsorted(vocabulary, trg_words[unknown])
+    return csr_matrix(
+        (
+            np.concatenate([lexicon.p_src()[usable], np.ones(len(unknown))]),
+            (np.concatenate([rows, unknown]), np.concatenate([columns, itself])),
+        ),
+        shape=(len(trg_words), len(vocabulary)),
+        dtype=np.float32,
+    )
+
+
+def _places(
+    sorted_words: NDArray[np.uint32], words: NDArray[np.uint32]
+) -> NDArray[np.int64]:
+    """Where words stand in a sorted array; -1 where they do not."""
+    if not len(sorted_words):
+        return np.full(len(words), -1)
+    places = np.searchsorted(sorted_words, words)
+    places[places == len(sorted_words)] = 0
+    return np.where(sorted_words[places] == words, places, -1)
+
+
+def _counts(pages: Sequence[Sketch], vocabulary: NDArray[np.uint32]) -> csr_matrix:
+    ends = np.cumsum([0, *(len(page.words) for page in pages)])
+    words = np.concatenate([page.words for page in pages])
+    matrix = csr_matrix(
+        (np.ones(len(words), np.float32), np.searchsorted(vocabulary, words), ends),
+        shape=(len(pages), len(vocabulary)),
+    )
+    matrix.sum_duplicates()
+    return matrix
+
+
+def _document_frequency(counts: csr_matrix) -> NDArray[np.float64]:
+    return np.bincount(counts.indices, minlength=counts.shape[1]).astype(float)
+
+
+def _bm25(
+    tf: csr_matrix, idf: NDArray[np.float64], config: ProjectionConfig
+) -> csr_matrix:
+    lengths = np.asarray(tf.sum(axis=1)).ravel()
+    norm = 1 - config.b + config.b * lengths / max(lengths.mean(), 1)
+    saturated = tf.copy()
+    per_term = np.repeat(config.k1 * norm, np.diff(tf.indptr))
+    saturated.data = tf.data * (config.k1 + 1) / (tf.data + per_term)
+    return saturated @ diags(idf)
+
+
+def _unit(weights: csr_matrix, max_terms: int) -> csr_matrix:
+    """Rows of unit length, of which the weightiest terms are kept."""
+    weights = weights.tocsr().astype(np.float32)
+    squares = np.asarray(weights.multiply(weights).sum(axis=1)).ravel()
+    scale = 1 / np.sqrt(np.maximum(squares, 1e-12))
+    row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
+    data = weights.data * scale[row].astype(np.float32)
+    order = np.lexsort((weights.indices, -data, row))
+    rank = np.arange(len(order)) - weights.indptr[row[order]]
+    kept = order[rank < max_terms]
+    return csr_matrix((data[kept], (row[kept], weights.indices[kept])), weights.shape)
