@@ -15,6 +15,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from crawler.extract.pieces import repaired
 
@@ -36,8 +37,7 @@ VOID = frozenset(
 CHUNK = ""  # the token that stands for a chunk
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(NamedTuple):
     """A start tag that may carry a link."""
 
     name: str
@@ -84,15 +84,13 @@ def linearize(text: str) -> Linearized:
     in_body = False
     anchor: tuple[str, dict[str, str]] | None = None  # the open <a>
     anchor_text: list[str] = []
-    chunk = pieces[0]
-    for index in range(1, len(pieces), 2):
-        tag = pieces[index]
+    for tag, chunk in zip(pieces[1::2], pieces[2::2]):
         if tag is not None:  # None: a comment
             name, _, rest = tag.partition(" ")
             if name in _SPEAKING:
                 if name == "title":
                     if not in_body:
-                        title = title or _fold(pieces[index + 1])
+                        title = title or _fold(chunk)
                 elif name == "a":
                     if anchor:
                         elements.append(_close(anchor, anchor_text))
@@ -100,9 +98,7 @@ def linearize(text: str) -> Linearized:
                 elif name == "body":
                     in_body = True
                 elif name == "option":
-                    elements.append(
-                        Element(name, _attributes(rest), _fold(pieces[index + 1]))
-                    )
+                    elements.append(Element(name, _attributes(rest), _fold(chunk)))
                 elif name == "img":
                     if anchor and 'alt="' in rest and not anchor_text:
                         anchor_text.append(_attributes(rest).get("alt", ""))
@@ -112,11 +108,12 @@ def linearize(text: str) -> Linearized:
                 if anchor:
                     elements.append(_close(anchor, anchor_text))
                     anchor = None
-            elif "-" in name and 'href="' in rest:  # a web component that links
+            elif (
+                rest and "-" in name and 'href="' in rest
+            ):  # a web component that links
                 elements.append(Element(name, _attributes(rest), ""))
             if in_body:
                 tokens.append("<" + name)
-        chunk = pieces[index + 1]
         if in_body and chunk and not chunk.isspace():
             folded = _fold(chunk)
             if folded:

@@ -16,13 +16,13 @@ from crawler.urls import Base
 
 # What these end in is no page with text. PDF and office files are left out too until
 # there is a reader for them.
-_NOT_A_PAGE = re.compile(
-    r"\.(?:7z|aac|ai|apk|avi|avif|bin|bmp|bz2|cab|css|csv|dat|deb|dmg|docx?|eot|epub"
-    r"|eps|exe|flac|flv|gif|gz|heic|ico|ics|iso|jar|jpe?g|js|json|kml|kmz|m3u8?|m4[av]"
-    r"|map|mid|midi|mjs|mkv|mobi|mov|mp[234]|mpe?g|msi|od[pst]|og[agv]|otf|pdf|pkg|png"
-    r"|pptx?|ps|psd|rar|rpm|rss|rtf|sig|sql|svgz?|swf|tar|tgz|tiff?|tsv|ttf|txt|wasm"
-    r"|wav|web[mp]|wma|wmv|woff2?|xlsx?|xml|xsd|xsl|xz|ya?ml|zip|zst)$",
-    re.IGNORECASE,
+_NO_PAGES = frozenset(
+    """7z aac ai apk avi avif bin bmp bz2 cab css csv dat deb dmg doc docx eot eps epub
+    exe flac flv gif gz heic ico ics iso jar jpeg jpg js json kml kmz m3u m3u8 m4a m4v
+    map mid midi mjs mkv mobi mov mp2 mp3 mp4 mpeg mpg msi odp ods odt oga ogg ogv otf
+    pdf pkg png ppt pptx ps psd rar rpm rss rtf sig sql svg svgz swf tar tgz tif
+    tiff tsv ttf txt wasm wav webm webp wma wmv woff woff2 xls xlsx xml xsd xsl xz
+    yaml yml zip zst""".split()
 )
 _OTHER_SCHEME = re.compile(r"\s*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _REFRESH = re.compile(r"url\s*=\s*['\"]?([^'\"]+)", re.IGNORECASE)
@@ -34,7 +34,7 @@ MAX_ANCHOR = 200  # characters kept of an anchor text
 
 def is_page_url(url: str) -> bool:
     """May this canonical URL be a page with text, to judge by its ending?"""
-    return not _NOT_A_PAGE.search(url.partition("?")[0])
+    return url.partition("?")[0].rpartition(".")[2].lower() not in _NO_PAGES
 
 
 def _targets(element: Element) -> Iterator[tuple[str, str, Lang | None]]:
@@ -90,11 +90,15 @@ def links_of(elements: Sequence[Element], url: str, depth: int = 0) -> tuple[Lin
     if base_href and (joined := page.join(base_href)):
         base = Base(joined)
     found: dict[str, tuple[str, str, Lang | None]] = {}
+    targets: dict[str, str | None] = {}  # a page links to many places of a few pages
     for element in elements:
         for href, rel, lang in _targets(element):
-            if not href or href[0] == "#" or _OTHER_SCHEME.match(href):
+            place = href.partition("#")[0]
+            if not place or _OTHER_SCHEME.match(place):
                 continue
-            target = base.join(href)
+            if place not in targets:
+                targets[place] = base.join(place)
+            target = targets[place]
             if target is None or target == url or not is_page_url(target):
                 continue
             anchor = element.text[:MAX_ANCHOR]
