@@ -1,0 +1,258 @@
+"""The documentation names what there is: settings, counters, fields, files, verbs."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import itertools
+import pkgutil
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from scrapy.settings import default_settings
+
+import crawler.cli
+from crawler.components import crawl_log
+from crawler.rundir import RunDir
+from crawler.seeds import read_seeds
+from crawler.sinks.pairs import COLUMNS
+from settings import base
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [
+    *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")),
+    ROOT / "CHANGELOG.md",
+    ROOT / "seeds" / "README.md",
+    *DOCS,
+]
+PROFILES = ("adaptive", "focused", "language_only", "breadth_first")
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+def sources() -> list[str]:
+    return [path.read_text("utf-8") for path in (ROOT / "crawler").rglob("*.py")]
+
+
+def rows_of(text: str) -> dict[str, list[str]]:
+    """The rows of all tables, by every name in code that stands in the first cell."""
+    rows = {}
+    for line in text.splitlines():
+        if line.startswith("| "):
+            cells = re.split(r"(?<!\\)\|", line.strip("| "))
+            for name in re.findall(r"`([^`]+)`", cells[0]):
+                rows[name] = [cell.strip() for cell in cells[1:]]
+    return rows
+
+
+def page_id(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+# ------------------------------------------------------------------ settings
+
+
+def our_settings() -> dict[str, object]:
+    return {name: getattr(base, name) for name in dir(base) if name.isupper()}
+
+
+@pytest.mark.parametrize("name", our_settings())
+def test_every_setting_is_documented_with_its_default(name):
+    row = rows_of(text_of("docs/settings.md"))[name]
+    value = our_settings()[name]
+    if isinstance(value, dict | list):  # too long for a table
+        return
+    said = row[0].strip("`")
+    try:
+        assert ast.literal_eval(said) == value
+    except (SyntaxError, ValueError):
+        assert said == value
+
+
+def test_every_documented_setting_is_one():
+    known = set(our_settings()) | set(dir(default_settings))
+    for profile in PROFILES:
+        known |= set(dir(importlib.import_module(f"settings.{profile}")))
+    read = re.compile(r'settings\b.*?"([A-Z_]+)"')
+    known |= {name for text in sources() for name in read.findall(text)}
+    known |= {f"{name}_DIR" for name in ("URL_LANGUAGE_MODEL", "URL_PAIR_MODEL")}
+    named = [n for n in rows_of(text_of("docs/settings.md")) if n.isupper()]
+    assert [name for name in named if name not in known] == []
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_table_of_profiles_says_what_a_profile_sets(profile):
+    settings = importlib.import_module(f"settings.{profile}")
+    scorer, gate = rows_of(text_of("docs/settings.md"))[profile]
+    assert scorer == f"`{settings.URL_SCORER}`"
+    assert gate == f"`{settings.LANGUAGE_GATE}`"
+    assert profile in rows_of(text_of("README.md"))
+
+
+# ------------------------------------------------------------------ counters
+
+
+def counters() -> set[str]:
+    """Every name under which something is counted; `…/` where a reason follows."""
+    found: set[str] = set()
+    for text in sources():
+        for place in re.findall(r"\bcounts\[([^\]]*/[^\]]*)\]", text):
+            found |= set(re.findall(r'"([a-z_/]+)["{]', place))
+        found |= set(re.findall(r'\bstats\["([^"]+)"\]', text))
+        found |= set(re.findall(r'\bset_value\("([^"]+)"', text))
+        found |= set(re.findall(r'\bstats\.update\(\{f"([a-z]+/)\{', text))
+    return found
+
+
+def test_counters_are_found():
+    assert {"frontier/added", "warc/dropped/bad_url", "pages", "status/"} <= counters()
+
+
+@pytest.mark.parametrize("name", sorted(counters()))
+def test_every_counter_is_documented(name):
+    documented = rows_of(text_of("docs/stats.md"))
+    if name.endswith("/"):
+        assert [known for known in documented if known.startswith(name)]
+    else:
+        assert name in documented
+
+
+# ------------------------------------------------------------------ formats
+
+
+def crawl_log_fields() -> list[str]:
+    """The keys of the dictionary that the crawl log writes as a line."""
+    tree = ast.parse(Path(crawl_log.__file__).read_text("utf-8"))
+    keys = [
+        [key.value for key in node.keys if isinstance(key, ast.Constant)]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
+    ]
+    return max(keys, key=len)
+
+
+def section(title: str) -> str:
+    """A section of formats.md, by its heading."""
+    found = re.search(
+        rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)",
+        text_of("docs/formats.md"),
+        re.DOTALL | re.MULTILINE,
+    )
+    assert found, title
+    return found[1]
+
+
+def test_every_field_of_the_crawl_log_is_documented():
+    fields = crawl_log_fields()
+    assert fields[0] == "url"
+    documented = rows_of(section("crawl.jsonl"))
+    assert [name for name in fields if name not in documented] == []
+
+
+def test_the_columns_of_the_pairs_are_documented_in_their_order():
+    documented = list(rows_of(section("pairs.tsv.gz")))
+    assert tuple(documented[: len(COLUMNS)]) == COLUMNS
+
+
+def test_every_file_of_a_run_directory_is_documented():
+    run = RunDir("run")
+    names = {str(p.relative_to("run")) for p in vars(run).values() if p != run.path}
+    for page in ("README.md", "docs/formats.md"):
+        text = text_of(page)
+        assert [name for name in names if name not in text] == []
+
+
+def test_the_metadata_fields_are_documented():
+    text = text_of("crawler/spiders/bilingual.py")
+    documented = section("WARC")
+    for name in re.findall(r'yield f?"([\w-]+)', text):
+        assert name in documented
+
+
+# ------------------------------------------------------------------ links and commands
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_every_relative_link_leads_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        goal = (page.parent / name).resolve() if name else page
+        assert goal.exists(), target
+        if anchor:
+            assert anchor in anchors(goal), target
+
+
+def test_every_page_of_the_documentation_is_in_the_index():
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name == "index.md" or f"({page.name})" in text_of("docs/index.md")
+    for page in (ROOT / "docs" / "decisions").glob("0*.md"):
+        assert f"({page.name})" in text_of("docs/decisions/README.md")
+
+
+def commands(page: Path) -> list[str]:
+    """The command lines of a page's code blocks, continued lines joined."""
+    text = page.read_text("utf-8").replace("\\\n", " ")
+    blocks = re.findall(r"^(?: {4}|\$ )(.+)$", text, re.MULTILINE)
+    return [block.partition("  #")[0].removeprefix("$ ") for block in blocks]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_every_command_names_what_there_is(page):
+    verbs = {module.name for module in pkgutil.iter_modules(crawler.cli.__path__)}
+    targets = set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
+    for command in commands(page):
+        words = command.split()
+        for tool, word in itertools.pairwise(words):
+            if tool.endswith("bifocal") and tool[:1] in "b.":
+                assert word in verbs or word.startswith("-"), command
+            if tool == "make":
+                assert word in targets, command
+            if word.startswith("benchmarks."):
+                path = ROOT / (word.replace(".", "/") + ".py")
+                assert path.exists(), command
+        for word in words:
+            file = re.sub(r"^(seeds|REPLAY_WARCS)=", "", word)
+            if file.startswith(("seeds/", "worlds/", "benchmarks/")):
+                assert (ROOT / file).exists(), command
+            if word.startswith("SCRAPY_PROJECT=") and word.isascii():
+                assert word.partition("=")[2] in (*PROFILES, "NAME"), command
+
+
+def test_the_settings_on_command_lines_are_settings():
+    known = {*our_settings(), *dir(default_settings), "URL_SCORER"}
+    for page in PAGES:
+        for command in commands(page):
+            named = re.findall(r"-s ([A-Z_]+)=", command)
+            assert [name for name in named if name not in known] == [], command
+
+
+@pytest.mark.parametrize("name", ["en-is.txt", "demo.txt"])
+def test_the_seed_lists_can_be_read_and_are_described(name):
+    assert read_seeds(str(ROOT / "seeds" / name))
+    assert name in text_of("seeds/README.md")
+
+
+def test_the_readme_is_short_and_names_both_commands():
+    text = text_of("README.md")
+    assert len(text.splitlines()) <= 150
+    assert "make demo" in text
+    assert "make test" in text
+
+
+def test_the_version_that_is_cited_is_the_version():
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    assert f"version: {project['version']}\n" in text_of("CITATION.cff")
