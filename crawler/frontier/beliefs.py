@@ -2,13 +2,14 @@
 
 Every rate is a count with a prior, and the prior of a fine section is the rate of the
 coarser one that holds it: a folder that nobody has tried is as good as its parent, ten
-downloads later it is what it has shown. (A hierarchical Beta prior, by its means.)
+downloads later it is what it has shown. (A hierarchical Beta prior, by its means; what
+a section has shown itself is left out of what the coarser one says of it.)
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -22,13 +23,20 @@ class Rates:
 
     def rate(self, chain: Sequence[str], prior: float) -> float:
         """The expected success of one more trial in the last section of the chain."""
-        for section in chain:
+        for successes, trials in self._along(chain):
+            prior = (successes + self.strength * prior) / (trials + self.strength)
+        return prior
+
+    def _along(self, chain: Sequence[str]) -> Iterator[tuple[float, float]]:
+        """What each section has shown beside the finer one that comes next."""
+        fine = (0.0, 0.0)
+        own = []
+        for section in reversed(chain):
             counts = self._counts.get(section)
             if counts is not None:
-                prior = (counts[0] + self.strength * prior) / (
-                    counts[1] + self.strength
-                )
-        return prior
+                own.append((counts[0] - fine[0], counts[1] - fine[1]))
+                fine = counts[0], counts[1]
+        return reversed(own)
 
     def add(self, chain: Sequence[str], success: float, trials: float = 1.0) -> None:
         """Count a trial (or, with `trials=0`, only its late success)."""
@@ -80,17 +88,28 @@ class Shares:
         What was fetched was chosen, so it is no fair sample of what is left: `most`
         is how many pages a section's counts may weigh.
         """
-        for section in chain:
+        for a, b, c in self._along(chain):
+            pages = a + b + c
+            weight = min(1.0, most / pages) if pages else 0.0
+            total = weight * pages + self.strength
+            prior = (
+                (weight * a + self.strength * prior[0]) / total,
+                (weight * b + self.strength * prior[1]) / total,
+                (weight * c + self.strength * prior[2]) / total,
+            )
+        return prior
+
+    def _along(self, chain: Sequence[str]) -> Iterator[Three]:
+        """What each section has shown beside the finer one that comes next."""
+        fine = (0.0, 0.0, 0.0)
+        own: list[Three] = []
+        for section in reversed(chain):
             counts = self._counts.get(section)
             if counts is not None:
-                weight = min(1.0, most / sum(counts))
-                total = weight * sum(counts) + self.strength
-                prior = (
-                    (weight * counts[0] + self.strength * prior[0]) / total,
-                    (weight * counts[1] + self.strength * prior[1]) / total,
-                    (weight * counts[2] + self.strength * prior[2]) / total,
-                )
-        return prior
+                a, b, c = counts
+                own.append((a - fine[0], b - fine[1], c - fine[2]))
+                fine = a, b, c
+        return reversed(own)
 
     def add(self, chain: Sequence[str], outcome: int) -> None:
         """Count a page: 0 for src, 1 for trg, 2 for anything else."""
@@ -124,9 +143,9 @@ class Witness:
 
     def likelihood(self, said: Three) -> Three:
         """P(what it says | outcome), for each outcome; `said` may be uncertain."""
+        x, y, z = said
         src, trg, other = (
-            sum(count * weight for count, weight in zip(counts, said)) / sum(counts)
-            for counts in self._counts
+            (a * x + b * y + c * z) / (a + b + c) for a, b, c in self._counts
         )
         return src, trg, other
 

@@ -30,10 +30,11 @@ SEED_SCORE = 10.0
 # A popped URL whose score fell is put back, unless it fell by less than this: putting
 # back costs a store round trip and changes nothing that matters.
 MIN_FALL = 0.01
-# What the scorer learned is saved after this many pages, and then after ever more, so
-# that saving takes a constant share of the time: a kill costs it a few per cent of what
-# it learned, and nothing of what was found.
-SAVE_EVERY = 100
+# What the scorer learned is saved when the pages since then are this share of the known
+# URLs, so that saving costs the same for each page however large the crawl is. A kill
+# costs it the last of what it learned, and nothing of what was found.
+SAVE_SHARE = 0.2
+MIN_SAVE = 200  # pages
 # How many fallen URLs are put back before one is taken anyway.
 MAX_PUT_BACK = 50
 
@@ -227,7 +228,7 @@ class Frontier:
 
     def commit(self) -> None:
         """Make everything so far survive a kill."""
-        if self._unsaved >= SAVE_EVERY + self.counts["frontier/added"] // SAVE_EVERY:
+        if self._unsaved >= max(MIN_SAVE, SAVE_SHARE * self.counts["frontier/added"]):
             self._save_learned()
         self.store.commit()
 
@@ -261,6 +262,10 @@ class Frontier:
         self.store.close()
 
 
+# json.dumps makes one of these at each call, which takes longer than the encoding
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 def _payload(
     scored: ScoredUrl, tries: int, scored_at: int, outcome: str | None = None
 ) -> bytes:
@@ -283,9 +288,7 @@ def _payload(
         data["t"] = tries
     if outcome is not None:
         data["o"] = outcome
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(
-        "utf-8", "surrogatepass"
-    )
+    return _ENCODER.encode(data).encode("utf-8", "surrogatepass")
 
 
 def link_of(entry: FrontierEntry) -> Link:
