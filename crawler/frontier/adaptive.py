@@ -296,11 +296,11 @@ class AdaptiveScorer:
             if record.outcome is None:
                 if url.state != "done":
                     record.link = link
-                elif outcome == "->":
-                    self._urls.pop(link.url)  # its target has a row of its own
-                    self._buckets[record.handle].remove(record)
-                else:
+                elif outcome != "->":
                     self._turned_out(record, self._outcome(outcome))
+                elif record.url == link.url:  # its target has a row of its own
+                    record.link = None
+                    self._buckets[record.handle].remove(record)
         self._ask_model(
             [url for url in self._urls.values() if url.link and not url.model]
         )

@@ -1,0 +1,183 @@
+"""Ctrl-C, twice, and kill -9: the same command goes on where the crawl stopped."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.commands import (
+    PATIENCE,
+    ROOT,
+    Run,
+    bifocal,
+    crawl,
+    crawl_command,
+    environment,
+    pair_urls,
+)
+from tests.webserver import Server, answer
+from tests.worlds import build_site
+
+TOWN = build_site("town.example", concepts=35, words=100, untranslated=0.2)
+# Slow enough that a signal comes in the middle.
+SETTINGS = {"DOWNLOAD_DELAY": 0.02, "RETRY_WAIT": 0.1}
+
+
+def town() -> Server:
+    """The whole site."""
+    server = Server()
+    origin = server.url("").rstrip("/").encode()
+    for made in TOWN.pages():
+        path = made.url.removeprefix("https://town.example")
+        body = made.body.replace(b"https://town.example", origin)
+        server.routes[path] = answer(body)
+    return server
+
+
+def seeds(server: Server) -> str:
+    return ",".join(server.url(f"/{lang}/") for lang in TOWN.langs)
+
+
+@contextmanager
+def started(server: Server, run_dir: Path, profile: str):
+    process = subprocess.Popen(
+        crawl_command(seeds(server), "en,is", run_dir, **SETTINGS),
+        cwd=ROOT,
+        env=environment(profile),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+@pytest.fixture(scope="module", params=["breadth_first", "adaptive"])
+def profile(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def undisturbed(profile, tmp_path_factory):
+    """(paths asked for, pairs by path) of a crawl that nobody stops."""
+    run_dir = tmp_path_factory.mktemp("undisturbed") / "run"
+    with town() as server:
+        finish(server, run_dir, profile)
+        return set(server.paths()), pair_paths(server, run_dir)
+
+
+def pair_paths(server: Server, run_dir: Path) -> list[tuple[str, ...]]:
+    origin = server.url("").rstrip("/")
+    return [
+        tuple(url.removeprefix(origin) for url in pair)
+        for pair in pair_urls(Run(run_dir))
+    ]
+
+
+def finish(server: Server, run_dir: Path, profile: str) -> str:
+    done = crawl(seeds(server), "en,is", run_dir, profile=profile, **SETTINGS)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stdout
+
+
+def is_whole(
+    server: Server, run_dir: Path, undisturbed: tuple, *, lost: int, out: Path
+) -> None:
+    """Same pages, same pairs, at most `lost` pages asked for again, WARCs readable."""
+    pages, pairs = undisturbed
+    asked = Counter(server.paths())
+    del asked["/robots.txt"]  # once a session
+    assert set(asked) == pages - {"/robots.txt"}
+    assert asked.total() - len(asked) <= lost
+    assert pair_paths(server, run_dir) == pairs
+    run = Run(run_dir)
+    urls = Counter(visit["url"] for visit in run.visits)
+    assert urls.total() - len(urls) <= lost
+    warcio = Path(sys.executable).with_name("warcio")
+    assert not list(run_dir.glob("warc/*.open"))
+    done = subprocess.run([warcio, "check", *run.warcs], check=False)
+    assert done.returncode == 0
+    again = bifocal("align", run_dir / "warc", "--langs", "en,is", "--out", out)
+    assert again.returncode == 0, again.stderr
+    assert "damaged" not in again.stderr
+    assert pair_paths(server, out) == pairs
+
+
+def test_ctrl_c_stops_after_the_page_in_hand(profile, undisturbed, tmp_path):
+    run_dir = tmp_path / "run"
+    with town() as server:
+        with started(server, run_dir, profile) as process:
+            wait_until(lambda: len(server.asked) >= 20)
+            process.send_signal(signal.SIGINT)
+            stdout, stderr = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+        assert "shutting down gracefully. Send again to force" in stderr
+        assert "Traceback" not in stderr
+        assert "URLs are left: the same command goes on from here" in stdout
+        assert str(run_dir / "pairs.tsv.gz") in stdout
+        assert Run(run_dir).stats["finish_reason"] == "shutdown"
+        assert 0 < len(Run(run_dir).pairs) < len(undisturbed[1])
+
+        stdout = finish(server, run_dir, profile)
+        assert "more pages" in stdout
+        assert f"the run has {len(undisturbed[1])} document pairs" in stdout
+        assert "are left" not in stdout
+        is_whole(server, run_dir, undisturbed, lost=0, out=tmp_path / "out")
+
+        before = len(server.asked)
+        assert "Fetched 0 more pages" in finish(server, run_dir, profile)
+        assert len(server.asked) == before
+
+
+def test_ctrl_c_twice_does_not_wait_for_a_slow_server(profile, undisturbed, tmp_path):
+    run_dir = tmp_path / "run"
+    released = threading.Event()
+    with town() as server:
+        paths = sorted(server.routes)
+        slow = paths[len(paths) // 2]
+        page = server.routes[slow]
+        server.routes[slow] = lambda _: released.wait(PATIENCE)
+        with started(server, run_dir, profile) as process:
+            wait_until(lambda: slow in server.paths())
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+            assert process.poll() is None  # it waits for the page in hand
+            process.send_signal(signal.SIGINT)
+            _, stderr = process.communicate(timeout=PATIENCE)
+        released.set()
+        assert "Traceback" not in stderr
+        server.routes[slow] = page
+        finish(server, run_dir, profile)
+        is_whole(server, run_dir, undisturbed, lost=1, out=tmp_path / "out")
+
+
+def test_kill_9_costs_at_most_the_page_in_hand(profile, undisturbed, tmp_path):
+    run_dir = tmp_path / "run"
+    kills = (8, 25, 40)
+    with town() as server:
+        for pages in kills:
+            with started(server, run_dir, profile) as process:
+                wait_until(lambda: len(server.asked) >= pages)  # noqa: B023
+                process.kill()
+        finish(server, run_dir, profile)
+        is_whole(server, run_dir, undisturbed, lost=len(kills), out=tmp_path / "out")
