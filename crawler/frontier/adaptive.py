@@ -89,6 +89,8 @@ class AdaptiveConfig:
     # A section's pages were fetched because they looked promising, so for URLs that do
     # not name a language they are no fair sample: this many of them count at most.
     fair_sample: float = 8.0
+    # A thousand pages of one section are no sample of the others: this many at most.
+    fair_site: float = 30.0
     # Pages of each language that are waited for at the start: the balance of two
     # languages must not swing with the first page.
     need_floor: float = 1.0
@@ -156,7 +158,7 @@ class AdaptiveScorer:
         self._sites: dict[Site, _SiteBeliefs] = {}
         self._languages = Shares(self.config.language_strength)
         self._matches = Rates(self.config.match_strength)
-        self._yields = Rates(self.config.yield_strength)
+        self._yields = Rates(self.config.yield_strength, self.config.fair_site)
         # Hypotheses whose both pages were just fetched: the aligner has its say next.
         self._trials: list[tuple[_Url, _Url, str]] = []
 

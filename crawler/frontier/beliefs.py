@@ -16,15 +16,21 @@ from typing import Any
 class Rates:
     """Successes out of trials along a chain of sections, coarse to fine."""
 
-    def __init__(self, strength: float) -> None:
-        """`strength`: how many trials the coarser section's rate counts for."""
+    def __init__(self, strength: float, most: float = math.inf) -> None:
+        """`strength`: how many trials the coarser section's rate counts for.
+
+        `most`: how many trials a section may weigh where a finer one is asked for; a
+        thousand bad pages of one folder say little of the folder beside it.
+        """
         self.strength = strength
+        self.most = most
         self._counts: dict[str, list[float]] = {}  # section → [successes, trials]
 
     def rate(self, chain: Sequence[str], prior: float) -> float:
         """The expected success of one more trial in the last section of the chain."""
+        strength = self.strength
         for successes, trials in self._along(chain):
-            prior = (successes + self.strength * prior) / (trials + self.strength)
+            prior = (successes + strength * prior) / (trials + strength)
         return prior
 
     def _along(self, chain: Sequence[str]) -> Iterator[tuple[float, float]]:
@@ -34,7 +40,10 @@ class Rates:
         for section in reversed(chain):
             counts = self._counts.get(section)
             if counts is not None:
-                own.append((counts[0] - fine[0], counts[1] - fine[1]))
+                successes, trials = counts[0] - fine[0], counts[1] - fine[1]
+                if trials > self.most and section is not chain[-1]:
+                    successes, trials = successes * self.most / trials, self.most
+                own.append((successes, trials))
                 fine = counts[0], counts[1]
         return reversed(own)
 

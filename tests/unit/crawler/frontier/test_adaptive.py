@@ -100,13 +100,13 @@ def test_a_page_in_a_third_language_is_a_bridge():
 
 def test_a_section_without_pairs_falls_behind():
     crawl = scorer()
-    pages = [link(f"/blog/{n}") for n in range(20)]
+    pages = [link(f"/blog/{n}") for n in range(60)]
     visit(crawl, page("/", "en", *pages, link("/guide/1")))
-    before = now(crawl, "/blog/19")
-    for n in range(15):
+    before = now(crawl, "/blog/59")
+    for n in range(50):
         visit(crawl, page(f"/blog/{n}", "en"))
-    assert now(crawl, "/blog/19") < before / 2
-    assert now(crawl, "/guide/1") > now(crawl, "/blog/19")
+    assert now(crawl, "/blog/59") < before / 2
+    assert now(crawl, "/guide/1") > 1.5 * now(crawl, "/blog/59")
 
 
 def test_a_marker_that_says_nothing_here_is_found_out():
