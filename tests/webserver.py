@@ -21,6 +21,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from tests.worlds import Site
+
 Talk = Callable[[socket.socket], None]
 Route = bytes | Talk | Sequence[bytes | Talk]
 
@@ -118,6 +120,13 @@ class Server:
 
     def url(self, path: str = "/") -> str:
         return f"http://{self.host}:{self.port}{path}"
+
+    def add(self, site: Site) -> None:
+        """Answer for every page of a synthetic site, at the same paths."""
+        theirs = f"https://{site.host}"
+        for made in site.pages():
+            body = made.body.replace(theirs.encode(), self.url("").encode())
+            self.routes[made.url.removeprefix(theirs)] = answer(body)
 
     def paths(self) -> list[str]:
         """What was asked for, in order."""

@@ -1,6 +1,6 @@
 """Extension: what a person watches while a crawl runs.
 
-In a terminal one live line: pages, pages a second, pairs, the best site, the frontier.
+In a terminal one live line: pages, pages a second, pairs, the frontier, the best site.
 Elsewhere the same as a log line now and then (setting PROGRESS_INTERVAL, seconds).
 """
 
@@ -72,14 +72,14 @@ class Progress:
         scheduler = self._crawler.engine.scheduler
         pending = len(getattr(scheduler, "frontier", ()))
         parts = [
-            f"{self._pages} pages",
+            f"{self._pages:,} pages",
             f"{self._pages / seconds:.1f}/s",
-            f"{self._pairs.total()} pairs",
+            f"{self._pairs.total():,} pairs",
+            f"frontier {pending:,}",
         ]
         for site, pairs in self._pairs.most_common(1):
             if pairs:
-                parts.append(f"best {site} ({pairs})")
-        parts.append(f"frontier {pending}")
+                parts.append(f"best {site} ({pairs:,})")
         return " · ".join(parts)
 
     def close(self) -> None:

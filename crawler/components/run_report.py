@@ -100,7 +100,7 @@ class RunReport:
         ]
         if stats["frontier/pending"]:
             lines.append(
-                f"{stats['frontier/pending']} URLs are left:"
+                f"{stats['frontier/pending']} URLs left;"
                 " the same command goes on from here."
             )
         return "\n".join(lines)

@@ -35,16 +35,6 @@ BIG = 300_000  # bytes: DOWNLOAD_MAXSIZE of these crawls
 QUICK = {"DOWNLOAD_DELAY": 0, "RETRY_WAIT": 0, "DOWNLOAD_MAXSIZE": BIG}
 
 
-def town_routes(origin: str) -> dict[str, bytes]:
-    """The pages of a small bilingual site, by path, at home at an origin."""
-    return {
-        made.url.removeprefix("https://town.example"): answer(
-            made.body.replace(b"https://town.example", origin.encode())
-        )
-        for made in TOWN.pages()
-    }
-
-
 def links_to(*paths: str) -> str:
     return "\n".join(f'<a href="{path}">more</a>' for path in paths)
 
@@ -143,7 +133,7 @@ def server(elsewhere):
         server.routes.update(
             {"/": home, "/elsewhere": moved(elsewhere.url("/"), "307 Temporary")}
         )
-        server.routes.update(town_routes(server.url("").rstrip("/")))
+        server.add(TOWN)
         yield server
 
 
@@ -166,12 +156,12 @@ def run(done, server):
 
 @pytest.fixture(scope="module")
 def visits(run, server):
-    origin = server.url("").rstrip("/")
+    origin = server.url("")
     return {visit["url"].removeprefix(origin): visit for visit in run.visits}
 
 
 def test_whatever_a_server_does_the_crawl_ends_and_finds_the_pairs(run, server):
-    origin = server.url("").rstrip("/")
+    origin = server.url("")
     gold = {
         tuple(url.replace("https://town.example", origin) for url in pair)
         for pair in TOWN.gold("en", "is")
@@ -338,7 +328,7 @@ def test_sites_get_the_pause_that_they_ask_for_and_no_much_longer_one(tmp_path):
     """
     with Server() as ours, Server(host="127.0.0.2") as theirs:
         for server in (ours, theirs):
-            server.routes.update(town_routes(server.url("").rstrip("/")))
+            server.add(TOWN)
         theirs.routes["/robots.txt"] = text("User-agent: *", "Crawl-delay: 0.4")
         busy = answer(status="503 Service Unavailable", retry_after="1")
         ours.routes["/en/"] = [busy, ours.routes["/en/"]]

@@ -24,7 +24,7 @@ from tests.commands import (
     environment,
     pair_urls,
 )
-from tests.webserver import Server, answer
+from tests.webserver import Server
 from tests.worlds import build_site
 
 TOWN = build_site("town.example", concepts=35, words=100, untranslated=0.2)
@@ -33,13 +33,8 @@ SETTINGS = {"DOWNLOAD_DELAY": 0.02, "RETRY_WAIT": 0.1}
 
 
 def town() -> Server:
-    """The whole site."""
     server = Server()
-    origin = server.url("").rstrip("/").encode()
-    for made in TOWN.pages():
-        path = made.url.removeprefix("https://town.example")
-        body = made.body.replace(b"https://town.example", origin)
-        server.routes[path] = answer(body)
+    server.add(TOWN)
     return server
 
 
@@ -86,7 +81,7 @@ def undisturbed(profile, tmp_path_factory):
 
 
 def pair_paths(server: Server, run_dir: Path) -> list[tuple[str, ...]]:
-    origin = server.url("").rstrip("/")
+    origin = server.url("")
     return [
         tuple(url.removeprefix(origin) for url in pair)
         for pair in pair_urls(Run(run_dir))
@@ -133,7 +128,7 @@ def test_ctrl_c_stops_after_the_page_in_hand(profile, undisturbed, tmp_path):
         assert process.returncode == 0
         assert "shutting down gracefully. Send again to force" in stderr
         assert "Traceback" not in stderr
-        assert "URLs are left: the same command goes on from here" in stdout
+        assert "URLs left; the same command goes on from here" in stdout
         assert str(run_dir / "pairs.tsv.gz") in stdout
         assert Run(run_dir).stats["finish_reason"] == "shutdown"
         assert 0 < len(Run(run_dir).pairs) < len(undisturbed[1])
@@ -141,7 +136,7 @@ def test_ctrl_c_stops_after_the_page_in_hand(profile, undisturbed, tmp_path):
         stdout = finish(server, run_dir, profile)
         assert "more pages" in stdout
         assert f"the run has {len(undisturbed[1])} document pairs" in stdout
-        assert "are left" not in stdout
+        assert "URLs left" not in stdout
         is_whole(server, run_dir, undisturbed, lost=0, out=tmp_path / "out")
 
         before = len(server.asked)
