@@ -23,6 +23,12 @@ BOILERPLATE = frozenset(
 )
 # Not prose in any language; CLD2 takes code for English.
 CODE = frozenset("pre code kbd samp var tt option select textarea button".split())
+# The tokens that open or close one of these: +1 or -1, as (code, boilerplate).
+_DEPTHS = {
+    f"{opening}{name}": (step * (name in CODE), step * (name in BOILERPLATE))
+    for name in CODE | BOILERPLATE
+    for opening, step in (("<", 1), ("</", -1))
+}
 
 
 def blocks_of(tokens: Sequence[str], chunks: Sequence[str]) -> tuple[Block, ...]:
@@ -81,15 +87,9 @@ def prose(tokens: Sequence[str], chunks: Sequence[str]) -> tuple[str, str]:
             chunk = next(remaining)
             if not skipping:
                 (rest if boilerplate else main).append(chunk)
-        elif token[1] == "/":
-            name = token[2:]
-            if name in CODE:
-                skipping = max(0, skipping - 1)
-            if name in BOILERPLATE:
-                boilerplate = max(0, boilerplate - 1)
-        else:
-            name = token[1:]
-            skipping += name in CODE
-            boilerplate += name in BOILERPLATE
+        elif token in _DEPTHS:
+            code, frame = _DEPTHS[token]
+            skipping = max(0, skipping + code)
+            boilerplate = max(0, boilerplate + frame)
     main_text = " ".join(main)
     return main_text, f"{main_text} {' '.join(rest)}" if rest else main_text
