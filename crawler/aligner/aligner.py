@@ -57,12 +57,12 @@ class Aligner:
         self.langs = langs
         self.profile = profile or AlignProfile()
         self.counts: Counter[str] = Counter()
-        self._store = SketchStore(langs, store)
+        self.store = SketchStore(langs, store)
         self._sketcher = Sketcher(langs)
-        self._generators = (HandleCandidates(self._store), LinkCandidates(self._store))
+        self.generators = (HandleCandidates(self.store), LinkCandidates(self.store))
         # what is known while the site is still coming in: over all sites of the run
         self._running = Frequencies(langs, self.profile.boilerplate)
-        for sketch in self._store.get(self._store.latest(_REMEMBERED)):
+        for sketch in self.store.get(self.store.latest(_REMEMBERED)):
             self._running.add(sketch)
         self._judge = PairJudge(self.profile, self._running, Counter())
         self._added = Counter[str]()  # site → pages since this object was made
@@ -87,14 +87,14 @@ class Aligner:
             self.counts["align/dropped/language"] += 1
             return []
         sketch = self._sketcher.sketch(document)
-        page = self._store.put(sketch)
+        page = self.store.put(sketch)
         if page is None:
             self.counts["align/dropped/duplicate"] += 1
             return []
         self.counts["align/pages"] += 1
         self._running.add(sketch)
         found: defaultdict[int, set[str]] = defaultdict(set)
-        for generator in self._generators:
+        for generator in self.generators:
             for other in generator.add(sketch):
                 found[other].add(generator.name)
         pairs = self._provisional(page, found)
@@ -107,31 +107,31 @@ class Aligner:
         """Take what a sitemap says: page b is the version of page a in a language."""
         if lang_b not in self.langs:
             return []
-        self._store.declare(url_a, [url_b])
+        self.store.declare(url_a, [url_b])
         pairs = []
-        for page in self._store.known(url_a, self.langs.other(lang_b)):
-            for other in self._store.known(url_b, lang_b):
+        for page in self.store.known(url_a, self.langs.other(lang_b)):
+            for other in self.store.known(url_b, lang_b):
                 pairs += self._provisional(page, {other: {"links"}})
         return pairs
 
     def commit(self) -> None:
         """Make everything that was added survive a kill."""
-        self._store.commit()
+        self.store.commit()
 
     def close(self) -> None:
         """Commit, and give the store back."""
-        self._store.close()
+        self.store.close()
 
     def _hear(self, document: Document) -> None:
         """A page in a third language may know both versions of a page."""
         src, trg = (declared_versions(document, lang) for lang in self.langs)
         if len(src) == 1 and trg:
-            self._store.declare(src[0], trg)
+            self.store.declare(src[0], trg)
 
     def _provisional(self, page: int, found: Mapping[int, set[str]]) -> list[PairScore]:
         """Of the candidates of one page the best, if it is good enough and new."""
         others = sorted(found)
-        pages = dict(zip([page, *others], self._store.get([page, *others])))
+        pages = dict(zip([page, *others], self.store.get([page, *others])))
         is_text = self.profile.gates.is_text
         if not found or not is_text(pages[page], self._running):
             return []
@@ -157,9 +157,9 @@ class Aligner:
 
     def _is_progress(self, page: int, other: int, pair: PairScore) -> bool:
         """Is a pair better than what either page has? If so, note it."""
-        if pair.score <= max(map(self._store.best_emitted, (page, other))):
+        if pair.score <= max(map(self.store.best_emitted, (page, other))):
             return False
-        self._store.emit(page, other, pair.score)
+        self.store.emit(page, other, pair.score)
         self.counts["align/provisional"] += 1
         return True
 
@@ -169,11 +169,11 @@ class Aligner:
 
     def _look(self, site: str) -> list[PairScore]:
         """Pair by content the pages of a site that have no partner yet."""
-        unpaired = self._store.unpaired(site)
+        unpaired = self.store.unpaired(site)
         if len(unpaired) > self.profile.max_content_pages:
             return []  # left to `finish`
         collection = Collection(
-            self._store,
+            self.store,
             site,
             self.profile.boilerplate,
             frequencies=self._running,
@@ -197,11 +197,11 @@ class Aligner:
 
     def pairs(self) -> Iterator[PairScore]:
         """As `finish`, site by site, so that they need not fit in memory."""
-        self._store.commit()
-        for site in self._store.sites():
-            collection = Collection(self._store, site, self.profile.boilerplate)
+        self.store.commit()
+        for site in self.store.sites():
+            collection = Collection(self.store, site, self.profile.boilerplate)
             found = SiteAlignment(
-                collection, self._generators, self.profile, self.counts
+                collection, self.generators, self.profile, self.counts
             )
             self.counts["align/accepted"] += len(found.pairs)
             yield from found.pairs

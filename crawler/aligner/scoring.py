@@ -74,8 +74,8 @@ class PairJudge:
         """
         features = {**features, **evidence}
         # without neighbours to compare with, a cosine stands for itself
-        for margin in ("margin.src", "margin.trg"):
-            features.setdefault(margin, features["ngrams.cosine"])
+        for name in ("nearest.cosine", "margin.src", "margin.trg"):
+            features.setdefault(name, features["ngrams.cosine"])
         if self.model.best_case(features) < min_score:
             self._count("content")
             return None

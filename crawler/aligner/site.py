@@ -48,7 +48,8 @@ _AS_NEAR = 0.9
 class SiteAlignment:
     """The stages over one collection; `pairs` has the result, best first.
 
-    `known` is what earlier sites taught; `lexicon` what was used in the end.
+    `known` is what earlier sites taught; `lexicon` what was used in the end; `scores`
+    has every candidate that was scored in the last round, by page numbers.
 
     At a first look, while a site is still coming in, candidates are only pages whose
     contents are each other's nearest: a tenth of the work. What URLs and links propose
@@ -84,12 +85,17 @@ class SiteAlignment:
         self._compare()
         if not first_look:
             self._bootstrap(known)
+        self._members = self._clusters.members(p for side in self._texts for p in side)
         self.pairs = self._decide()
 
     def page_ids(self, pair: PairScore) -> tuple[int, int]:
         """The store's ids of an accepted pair's pages."""
         src, trg = self._ends[pair.src_url, pair.trg_url]
         return self.collection.rows[src].id, self.collection.rows[trg].id
+
+    def copies(self, page: int) -> list[int]:
+        """The pages of the same text as this one, and itself."""
+        return self._members.get(self._clusters.of(page), [page])
 
     # ------------------------------------------------------------ candidates
 
@@ -152,11 +158,11 @@ class SiteAlignment:
                 admitted[pair] = candidate, features
         self._join_near_copies(near)
         refused = found.keys() - admitted.keys()
-        self._scores = {}
+        self.scores: dict[_Pair, PairScore] = {}
         for pair, (candidate, features) in admitted.items():
             evidence = self._evidence(pair, near, refused)
             if score := judge.judge(candidate, features, evidence, self._floor):
-                self._scores[pair] = score
+                self.scores[pair] = score
 
     @property
     def _floor(self) -> float:
@@ -185,11 +191,12 @@ class SiteAlignment:
         cosine = near.pairs.get(pair, 0.0)
 
         def margin(page: int, partner: int) -> float:
-            # A copy of the partner is no rival, nor is a page that no gate lets pass.
+            # A copy of the partner is no rival. Nor is a page that no gate lets pass,
+            # where a URL or a link names the partner: half of it may be translated.
             for other, rival in near.ranked.get(page, ()):
                 ends = (page, other) if page == src else (other, page)
                 same = self._clusters.of(other) == self._clusters.of(partner)
-                if not same and ends not in refused:
+                if not same and not (pair in self._proposed and ends in refused):
                     return cosine - rival
             return cosine
 
@@ -239,7 +246,7 @@ class SiteAlignment:
     def _one_to_one(self, min_score: float) -> list[Scored]:
         candidates = [
             Scored(*pair, score.score, pair in self._proposed)
-            for pair, score in self._scores.items()
+            for pair, score in self.scores.items()
             if score.score >= min_score
         ]
         return one_to_one(candidates, self._clusters, self.collection.url)
@@ -247,16 +254,14 @@ class SiteAlignment:
     def _decide(self) -> list[PairScore]:
         """The accepted pairs, each with the twins of its pages."""
         self.counts.update(self._refusals)
-        members = self._clusters.members(p for side in self._texts for p in side)
 
         def twins(page: int) -> tuple[str, ...]:
-            copies = members.get(self._clusters.of(page), ())
-            return tuple(self.collection.url(p) for p in copies if p != page)
+            return tuple(self.collection.url(p) for p in self.copies(page) if p != page)
 
         self._ends: dict[tuple[str, str], _Pair] = {}
         pairs = []
         for chosen in self._one_to_one(self.profile.min_score):
-            score = self._scores[chosen.src, chosen.trg]
+            score = self.scores[chosen.src, chosen.trg]
             self._ends[score.src_url, score.trg_url] = (chosen.src, chosen.trg)
             pairs.append(
                 replace(score, src_twins=twins(chosen.src), trg_twins=twins(chosen.trg))

@@ -143,9 +143,13 @@ def induce(
         * backward
         / np.bincount(links.trg_of, backward)[links.trg_of]
     )
-    kept = (probability > config.min_probability) & (count > config.min_count)
-    for word in (links.src_of, links.trg_of):
-        kept &= _rank(word, probability) < config.max_translations
+    kept = np.flatnonzero(
+        (probability > config.min_probability) & (count > config.min_count)
+    )
+    ranks = [
+        _rank(word[kept], probability[kept]) for word in (links.src_of, links.trg_of)
+    ]
+    kept = kept[np.maximum(*ranks) < config.max_translations]
     return _collect(
         langs,
         links.src_words[links.src_of[kept]],

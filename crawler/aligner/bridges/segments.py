@@ -65,16 +65,15 @@ def cheapest_path(cost: NDArray[np.float64]) -> list[tuple[int, int]]:
         # skipping to the right costs the same everywhere: a running minimum
         total[i + 1] = np.minimum.accumulate(row - skips) + skips
     path = []
+    totals = total.tolist()
     i, j = rows, columns
     while i and j:
-        if total[i, j] == total[i - 1, j - 1] + cost[i - 1, j - 1]:
-            i, j = i - 1, j - 1
-            path.append((i, j))
-        elif np.isclose(total[i, j], total[i - 1, j] + _SKIP):
+        here = totals[i][j] + 1e-9  # a running minimum rounds
+        if totals[i - 1][j] + _SKIP <= here:
             i -= 1
-        elif np.isclose(total[i, j], total[i, j - 1] + _SKIP):
+        elif totals[i][j - 1] + _SKIP <= here:
             j -= 1
-        else:  # the diagonal, up to rounding
+        else:
             i, j = i - 1, j - 1
             path.append((i, j))
     return path[::-1]

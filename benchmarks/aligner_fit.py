@@ -1,0 +1,163 @@
+"""Fit the two logistic models of the aligner on recorded sites.
+
+    python benchmarks/aligner_fit.py FOLDER
+
+FOLDER holds `built/SITE.warc.gz` and `truth/SITE.{truth,pages}.tsv[.gz]`: sites built
+from documentation packages, none of which judges the aligner. A candidate is right if
+the truth has it (or a twin of it), left out if the two pages are versions of one page
+that the truth does not count (half translated, hardly any text), else wrong.
+
+Every site is used as a whole and in samples of 20 and 60 pages a language, on which a
+lexicon is small. Writes crawler/aligner/scorers/logistic_{words,lexicon}.json. Takes
+some five minutes.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from crawler.aligner.aligner import Aligner
+from crawler.aligner.collection import Collection
+from crawler.aligner.profile import AlignProfile
+from crawler.aligner.scorers import combine
+from crawler.aligner.site import SiteAlignment
+from crawler.data import Document, LangPair
+from crawler.extract.document import read_page
+from crawler.reports.quality import read_gold
+from crawler.warc.reader import iter_pages
+
+SITES = {
+    "aptitude.alioth.debian.org": ("en-cs", "es-fr"),
+    "debian-handbook.info": ("en-es", "en-nb"),
+    "docs.gimp.org": ("es-ca", "en-fi"),
+    "help.libreoffice.org": ("en-eu",),
+    "live-team.pages.debian.net": ("en-ca", "en-fr"),
+    "packaging.ubuntu.com": ("en-fr", "en-ru"),
+    "slug.handbook.test": ("en-fr", "en-es"),
+    "www.debian.org": ("en-fr", "en-ja"),
+}
+FEATURES = {
+    "words": (
+        "strand.dp strand.r lengths.difference numbers.cosine nearest.cosine"
+        " margin.src margin.trg overlap.outlinks"
+    ).split(),
+    "lexicon": (
+        "strand.dp strand.r lengths.difference numbers.cosine nearest.cosine"
+        " margin.src margin.trg overlap.outlinks tsim.score"
+    ).split(),
+}
+# What a URL or a link says is not learned: on these sites it is nearly always right.
+EVIDENCE = {"handles.same": 3.0, "links.declared": 3.0}
+SAMPLES = (20, 20, 60, 60)
+
+Row = tuple[list[float], bool]
+
+
+def rows_of(
+    documents: Sequence[Document],
+    langs: LangPair,
+    gold: frozenset[tuple[str, str]],
+    groups: dict[str, str],
+    name: str,
+) -> Iterator[Row]:
+    """The features of every candidate that the truth judges."""
+    profile = AlignProfile(min_score=0.0)
+    if name == "words":
+        profile = replace(profile, bootstrap=replace(profile.bootstrap, shares=()))
+    with Aligner(langs, profile) as aligner:
+        for document in documents:
+            aligner.add(document)
+        for site in aligner.store.sites():
+            yield from _rows_of_site(
+                aligner, site, profile=profile, gold=gold, groups=groups, name=name
+            )
+
+
+def _rows_of_site(aligner, site, *, profile, gold, groups, name):
+    collection = Collection(aligner.store, site, profile.boilerplate)
+    found = SiteAlignment(collection, aligner.generators, profile, Counter())
+    if (found.lexicon is None) != (name == "words"):
+        return  # too small a sample to teach a lexicon
+    for (src, trg), score in found.scores.items():
+        ends = [[collection.url(p) for p in found.copies(page)] for page in (src, trg)]
+        right = not gold.isdisjoint(product(*ends))
+        family = {groups.get(url) for url in (score.src_url, score.trg_url)}
+        if not right and len(family) == 1 and family != {None}:
+            continue
+        yield [score.features.get(key, 0.0) for key in FEATURES[name]], right
+
+
+def sites(
+    folder: Path,
+) -> Iterator[tuple[str, LangPair, list[Document], dict, frozenset]]:
+    for site, pairs in SITES.items():
+        documents = [
+            reading.document
+            for page in iter_pages([folder / "built" / f"{site}.warc.gz"])
+            if (reading := read_page(page)).document
+        ]
+        pages = next((folder / "truth").glob(f"{site}.pages.tsv*"))
+        opener = gzip.open if pages.suffix == ".gz" else open
+        with opener(pages, "rt", encoding="utf-8") as file:
+            table = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+            groups = {row["url"]: row["group"] for row in table if row["group"]}
+        truth = next((folder / "truth").glob(f"{site}.truth.tsv*"))
+        for pair in pairs:
+            langs = LangPair.parse(pair.replace("-", ","))
+            mine = [d for d in documents if d.lang in langs]
+            yield site, langs, mine, groups, read_gold(truth, langs).pairs
+
+
+def samples(
+    documents: Sequence[Document], groups: dict[str, str]
+) -> Iterator[list[Document]]:
+    """The site, and small sites made of some of its pages with their versions."""
+    yield list(documents)
+    families = sorted({groups[d.url] for d in documents if d.url in groups})
+    for seed, size in enumerate(SAMPLES):
+        chosen = set(random.Random(seed).sample(families, min(size, len(families))))
+        yield [d for d in documents if groups.get(d.url) in chosen]
+
+
+def fit(name: str, rows: Sequence[Row], fitted_on: Sequence[str]) -> dict[str, object]:
+    x, y = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
+    model = LogisticRegression(max_iter=2000).fit(x, y)
+    accuracy = model.score(x, y)
+    print(f"{name}: {len(y)} candidates, {y.sum()} right, accuracy {accuracy:.4f}")
+    return {
+        "bias": round(float(model.intercept_[0]), 3),
+        "weights": dict(zip(FEATURES[name], model.coef_[0].round(3).tolist())),
+        "evidence": EVIDENCE,
+        "fitted_on": list(fitted_on),
+    }
+
+
+def main(folder: Path) -> None:
+    rows: dict[str, list[Row]] = {name: [] for name in FEATURES}
+    fitted_on = []
+    for site, langs, documents, groups, gold in sites(folder):
+        fitted_on.append(f"{site} {langs.src}-{langs.trg}")
+        for sample in samples(documents, groups):
+            for name, collected in rows.items():
+                collected.extend(rows_of(sample, langs, gold, groups, name))
+        print(fitted_on[-1], {name: len(r) for name, r in rows.items()}, flush=True)
+    for name, collected in rows.items():
+        path = Path(combine.__file__).with_name(f"logistic_{name}.json")
+        table = fit(name, collected, fitted_on)
+        path.write_text(json.dumps(table, indent=2) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
