@@ -21,6 +21,7 @@ from crawler.data import LangPair
 from crawler.errors import ProfileError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
+from crawler.frontier.site_yield import SiteBudget, SiteYield
 from crawler.frontier.store import open_frontier
 from crawler.protocols import UrlScorer
 from crawler.rundir import RunDir
@@ -32,7 +33,11 @@ def run_dir(crawler: Crawler) -> RunDir:
 
 
 def build_frontier(
-    crawler: Crawler, scorer: UrlScorer, scope: Scope, counts: Counter[str]
+    crawler: Crawler,
+    langs: LangPair,
+    scorer: UrlScorer,
+    scope: Scope,
+    counts: Counter[str],
 ) -> Frontier:
     """The frontier of a crawl, in the storage that the settings name."""
     settings = crawler.settings
@@ -42,7 +47,18 @@ def build_frontier(
         scorer,
         scope,
         max_depth=settings.getint("FRONTIER_MAX_DEPTH"),
+        sites=SiteYield(langs, site_budget(settings)),
         counts=counts,
+    )
+
+
+def site_budget(settings: BaseSettings) -> SiteBudget:
+    """What one site may cost."""
+    return SiteBudget(
+        pages=settings.getint("SITE_MAX_PAGES"),
+        bytes=settings.getint("SITE_MAX_BYTES"),
+        seconds=settings.getfloat("SITE_MAX_SECONDS"),
+        scout=settings.getint("SITE_SCOUT_PAGES"),
     )
 
 

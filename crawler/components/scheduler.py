@@ -94,8 +94,8 @@ class FrontierScheduler(BaseScheduler):
             self._spider.fail(error)
 
     def has_pending_requests(self) -> bool:
-        """Is anything left, be its site busy or not?"""
-        return bool(self._ready or self._direct) or len(self.frontier) > 0
+        """Is anything left that may be fetched, be its site busy or not?"""
+        return bool(self._ready or self._direct) or self.frontier.has_open
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request that did not come from the frontier.

@@ -22,6 +22,7 @@ from crawler.data import (
     Site,
 )
 from crawler.frontier.scope import Scope
+from crawler.frontier.site_yield import SiteYield
 from crawler.protocols import FrontierStore, LearningScorer, PushCounts, UrlScorer
 from crawler.urls import host_of, site_of
 
@@ -69,6 +70,7 @@ class Frontier:
         scope: Scope,
         *,
         max_depth: int = 0,
+        sites: SiteYield | None = None,
         counts: Counter[str] | None = None,
     ) -> None:
         """`max_depth`: clicks from the nearest seed, 0 for no limit."""
@@ -76,6 +78,7 @@ class Frontier:
         self.scorer = scorer
         self.scope = scope
         self.max_depth = max_depth
+        self.sites = sites if sites is not None else SiteYield()
         self.counts = counts if counts is not None else Counter()
         self._learner = scorer if isinstance(scorer, LearningScorer) else None
         # host → http or https, whichever gave a page first. A site links to itself by
@@ -83,9 +86,15 @@ class Frontier:
         self._schemes: dict[str, str] = {}
         self._unsaved = 0  # pages since the scorer's state was saved
         self._done = store.counts()["done"]
+        self._dry = False  # what is pending belongs to sites that are closed
 
     def __len__(self) -> int:
         return len(self.store)
+
+    @property
+    def has_open(self) -> bool:
+        """Is anything pending that may still be fetched?"""
+        return len(self.store) > 0 and not self._dry
 
     # ---------------------------------------------------------------- in
 
@@ -117,6 +126,7 @@ class Frontier:
     def push(self, scored: Sequence[ScoredUrl]) -> PushCounts:
         """Keep URLs that are scored already (redirect targets, raised links)."""
         counts = self.store.push([self._entry(item) for item in scored])
+        self._dry = self._dry and not counts.added
         self.counts["frontier/added"] += counts.added
         self.counts["frontier/raised"] += counts.raised
         self.counts["frontier/ignored"] += counts.ignored
@@ -154,8 +164,21 @@ class Frontier:
     # --------------------------------------------------------------- out
 
     def next(self, busy: Collection[Site] = ()) -> Lease | None:
-        """Lease the best URL of a site that is not busy."""
+        """Lease the best URL of a site that is not busy.
+
+        Sites that rest are asked when nothing else is left, closed ones never.
+        """
+        lease = self._next(busy)
+        if lease is None and not busy:
+            if self.sites.wake():
+                lease = self._next(busy)
+            self._dry = lease is None
+        return lease
+
+    def _next(self, busy: Collection[Site]) -> Lease | None:
         put_back = 0
+        barred = self.sites.barred()
+        busy = {*busy, *barred} if barred else busy
         while entry := self.store.pop(busy):
             lease = lease_of(entry)
             unified = self._unified(lease.link)
@@ -183,14 +206,25 @@ class Frontier:
             return link
         return replace(link, url=f"{known}://{rest}")
 
-    def fetched(self, lease: Lease, document: Document | None) -> None:
-        """A URL is done; its document, if it is one, may raise others."""
+    def fetched(
+        self,
+        lease: Lease,
+        document: Document | None,
+        *,
+        size: int = 0,
+        seconds: float = 0.0,
+    ) -> None:
+        """A URL is done; its document, if it is one, may raise others.
+
+        `size`, `seconds`: of the answer, for the budget of its site.
+        """
         lang = None
         if document is not None:
             lang = document.lang
             scheme = lease.url.partition("://")[0]
             self._schemes.setdefault(host_of(lease.url), scheme)
         self._release(lease, lang or "-")
+        self.sites.fetched(lease.site, lang, size, seconds)
         self._unsaved += 1
         if self._learner:
             self.push(self._learner.fetched(lease.link, document))
@@ -233,12 +267,14 @@ class Frontier:
         self.store.commit()
 
     def _save_learned(self) -> None:
+        self.store.save("sites", json.dumps(self.sites.state()).encode())
         if self._learner:
             self.store.save("scorer", self._learner.state())
         self._unsaved = 0
 
     def restore(self) -> None:
         """After a restart: let the scorer go on from what was saved and is known."""
+        self.sites.restore(json.loads(self.store.load("sites") or b"{}"))
         known = self._recall()
         if self._learner:
             self._learner.restore(self.store.load("scorer") or b"", known)

@@ -114,7 +114,7 @@ class BilingualSpider(Spider):
         scorer = build_scorer(settings, self.langs)
         profile = build_align_profile(settings)
         self.resumed = self.run_dir.open(self.langs)
-        self.frontier = build_frontier(crawler, scorer, scope, self.counts)
+        self.frontier = build_frontier(crawler, self.langs, scorer, scope, self.counts)
         self.archive = Archive.from_crawler(crawler, self.counts)
         self.aligner = Aligner(self.langs, profile, store=self.run_dir.aligner)
         self.run_dir.write(describe_run(crawler, profile))
@@ -138,7 +138,8 @@ class BilingualSpider(Spider):
             page = self.keep(response, lease.url)
             if page.status in _TRANSIENT and self._retry(lease, page):
                 return
-            yield from self._visit(lease, page, self._read(lease, page))
+            seconds = response.meta.get("download_latency", 0.0)
+            yield from self._visit(lease, page, self._read(lease, page), seconds)
             self._commit()
         except (BifocalError, *_STORAGE_ERRORS) as error:
             self.stop(error)
@@ -168,12 +169,15 @@ class BilingualSpider(Spider):
             self.logger.warning("cannot read %s: %r", page.url, error, exc_info=True)
             return Reading(reason=f"unreadable/{type(error).__name__}")
 
-    def _visit(self, lease: Lease, page: Page, reading: Reading) -> Iterator[PairScore]:
+    def _visit(
+        self, lease: Lease, page: Page, reading: Reading, seconds: float
+    ) -> Iterator[PairScore]:
         document = reading.document
         # 2. what is in neither language is discarded, and its links are not followed
         kept = document is not None and document.lang in self.langs
         if reading.location is None:
-            self.frontier.fetched(lease, document)
+            size = len(page.body)
+            self.frontier.fetched(lease, document, size=size, seconds=seconds)
         known = self.counts["frontier/added"]
         # 3. to 6. the links go to the frontier, each with a score
         links = self._follow(lease, page, reading, kept=kept)

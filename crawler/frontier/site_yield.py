@@ -1,0 +1,107 @@
+"""What each site has cost and given: scouts, budgets, and who has to wait.
+
+With thousands of sites most have nothing to give. A site is scouted first; one whose
+pages are all in one language of the pair, or in neither, rests until the other sites
+have nothing left. linguacrawl does likewise, but gives up only sites that were in the
+two languages at first (PEERS); here the site that never showed a page of the pair is
+given up too, and comes back when there is time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass, field
+
+from crawler.data import Lang, LangPair, Site
+
+
+@dataclass(frozen=True, slots=True)
+class SiteBudget:
+    """What one site may cost; 0: no limit."""
+
+    pages: int = 0
+    bytes: int = 0
+    seconds: float = 0.0  # that its server took to answer
+    # Pages after which a site without a page in each language rests; again after
+    # each such portion when it comes back.
+    scout: int = 0
+
+
+@dataclass(slots=True)
+class _Spent:
+    pages: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    src: int = 0
+    trg: int = 0
+    woken: int = 0  # how often it came back from resting
+
+
+@dataclass(slots=True)
+class SiteYield:
+    """Counts per site, and which sites are not to be asked now."""
+
+    langs: LangPair | None = None  # None: no scouting
+    budget: SiteBudget = field(default_factory=SiteBudget)
+    spent: dict[Site, _Spent] = field(default_factory=dict)
+    # Sites that used up their budget, and those that wait until others are done.
+    closed: set[Site] = field(default_factory=set)
+    resting: set[Site] = field(default_factory=set)
+
+    def fetched(
+        self, site: Site, lang: Lang | None, size: int = 0, seconds: float = 0.0
+    ) -> None:
+        """Count an answer: bytes of its body, seconds that it took."""
+        spent = self.spent.setdefault(site, _Spent())
+        spent.pages += 1
+        spent.bytes += size
+        spent.seconds += seconds
+        if self.langs is not None:
+            spent.src += lang == self.langs.src
+            spent.trg += lang == self.langs.trg
+        if self._over_budget(spent):
+            self.closed.add(site)
+        elif self._hopeless(spent):
+            self.resting.add(site)
+        else:
+            self.resting.discard(site)
+
+    def _over_budget(self, spent: _Spent) -> bool:
+        limits = self.budget.pages, self.budget.bytes, self.budget.seconds
+        used = spent.pages, spent.bytes, spent.seconds
+        return any(0 < limit <= value for limit, value in zip(limits, used))
+
+    def _hopeless(self, spent: _Spent) -> bool:
+        scout = self.budget.scout
+        if not scout or self.langs is None or (spent.src and spent.trg):
+            return False
+        return spent.pages >= scout * (1 + spent.woken)
+
+    def barred(self) -> Collection[Site]:
+        """The sites that are not to be asked."""
+        return self.closed | self.resting if self.closed or self.resting else ()
+
+    def wake(self) -> bool:
+        """Nothing else is left: the resting sites get another portion each."""
+        awake = bool(self.resting)
+        for site in self.resting:
+            self.spent[site].woken += 1
+        self.resting.clear()
+        return awake
+
+    def state(self) -> dict[Site, dict[str, float]]:
+        """The counts, as plain data."""
+        return {site: asdict(spent) for site, spent in self.spent.items()}
+
+    def restore(self, state: dict[Site, dict[str, float]]) -> None:
+        """Take counts from `state()`."""
+        names: Iterable[str] = _Spent.__dataclass_fields__
+        for site, values in state.items():
+            spent = _Spent()
+            for name in names:
+                setattr(spent, name, values[name])
+            self.spent[site] = spent
+            if self._over_budget(spent):
+                self.closed.add(site)
+            elif self._hopeless(spent):
+                self.resting.add(site)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from crawler.data import Document, LangPair, Link
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.memory import MemoryFrontier
+from crawler.frontier.scope import Scope
+from crawler.frontier.scoring import UniformScorer
+from crawler.frontier.site_yield import SiteBudget, SiteYield
+from crawler.urls import site_of
+
+LANGS = LangPair("en", "is")
+
+
+def crawl(budget: SiteBudget, langs_of: dict[str, list[str]]) -> list[str]:
+    """Sites of 10 pages each, in these languages in turn: the sites as visited."""
+    frontier = Frontier(
+        MemoryFrontier(), UniformScorer(), Scope("site"), sites=SiteYield(LANGS, budget)
+    )
+    frontier.seed([f"https://{site}/" for site in langs_of])
+    visited = []
+    number = dict.fromkeys(langs_of, 0)
+    while lease := frontier.next():
+        langs = langs_of[lease.site]
+        lang = langs[number[lease.site] % len(langs)]
+        number[lease.site] += 1
+        document = Document(
+            lease.url, site_of(lease.url), lang, 1.0, "", (), (), (), lease.url
+        )
+        frontier.fetched(lease, document, size=1000, seconds=0.5)
+        links = [Link(f"https://{lease.site}/{n}", lease.url) for n in range(9)]
+        frontier.found(document, links)
+        visited.append(lease.site)
+    assert not frontier.has_open
+    return visited
+
+
+def test_a_site_over_its_budget_is_closed_for_good():
+    sites = {"a.is": ["en", "is"], "b.is": ["en", "is"]}
+    assert crawl(SiteBudget(pages=4), sites).count("a.is") == 4
+    assert crawl(SiteBudget(bytes=2500), sites).count("b.is") == 3
+    assert crawl(SiteBudget(seconds=1.0), sites).count("b.is") == 2
+    assert len(crawl(SiteBudget(), sites)) == 20
+
+
+def test_a_site_of_one_language_waits_for_the_others():
+    visited = crawl(SiteBudget(scout=3), {"a.is": ["en"], "b.is": ["en", "is"]})
+    assert len(visited) == 20  # and is finished when they are
+    last = len(visited) - 1 - visited[::-1].index("b.is")
+    assert visited[:last].count("a.is") == 3
+
+
+def test_a_site_that_never_shows_a_page_of_the_pair_waits_too():
+    visited = crawl(SiteBudget(scout=2), {"a.is": ["de"], "b.is": ["is", "en"]})
+    assert visited[-8:] == ["a.is"] * 8
+
+
+def test_counts_survive():
+    sites = SiteYield(LANGS, SiteBudget(pages=5, scout=2))
+    for _ in range(2):
+        sites.fetched("a.is", "en", 10, 0.1)
+    for lang in ("en", "is", "is", "is", "is"):
+        sites.fetched("b.is", lang)
+    again = SiteYield(LANGS, SiteBudget(pages=5, scout=2))
+    again.restore(sites.state())
+    assert again.spent == sites.spent
+    assert again.barred() == {"a.is", "b.is"}
+    assert again.closed == {"b.is"}
+    assert again.wake()
+    assert again.barred() == {"b.is"}
