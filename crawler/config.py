@@ -28,7 +28,7 @@ def load_object(path: str) -> Any:  # any class or function, by its dotted path
     module_name, _, name = path.rpartition(".")
     try:
         return getattr(importlib.import_module(module_name), name)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise ProfileError(
             f"cannot load {path!r}: {error} (give the dotted path of a class)"
         ) from error
@@ -55,6 +55,8 @@ def load_profile(
         inner = table
         for name in outer:
             inner = inner.setdefault(name, {})
+            if not isinstance(inner, dict):
+                raise ProfileError(f"{word!r}: {name!r} is no table (it has a value)")
         inner[last] = _literal(value)
     return from_table(kind, table, where)
 
@@ -94,7 +96,7 @@ def _value(hint: Any, value: Any, where: str) -> Any:
     ]
     if float in allowed and type(value) is int:
         return float(value)
-    if str in allowed and not isinstance(value, tuple(allowed)):
+    if str in allowed and isinstance(value, int | float) and type(value) not in allowed:
         return str(value)
     if not isinstance(value, tuple(allowed)) or (
         isinstance(value, bool) and bool not in allowed

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from crawler.errors import SeedError
 from crawler.urls import canonicalize
+
+# `mailto:a@b.is` is no host; `localhost:8080` is one.
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")
 
 
 def read_seeds(source: str) -> list[str]:
@@ -19,7 +23,12 @@ def read_seeds(source: str) -> list[str]:
     if not source.strip():
         raise SeedError("no seeds (give seeds=FILE, seeds=URL,URL or seeds=-)")
     if source == "-":
-        return parse_seeds(sys.stdin, "standard input")
+        try:
+            return parse_seeds(sys.stdin, "standard input")
+        except UnicodeDecodeError as error:
+            raise SeedError(
+                f"standard input: not UTF-8 text ({error.reason})"
+            ) from error
     path = Path(source)
     if "://" in source or ("," in source and not path.exists()):
         return parse_seeds(source.split(","), "the list of seeds")
@@ -43,7 +52,8 @@ def parse_seeds(lines: Iterable[str], where: str) -> list[str]:
         text = line.partition(" #")[0].strip()
         if not text or text.startswith("#"):
             continue
-        url = canonicalize(text if "://" in text else f"https://{text}")
+        bare = not _SCHEME.match(text)
+        url = canonicalize(f"https://{text}" if bare else text)
         if url is None:
             bad.append(text)
         else:

@@ -52,3 +52,15 @@ def rough_html() -> st.SearchStrategy[str]:
     anything = st.text(st.characters(exclude_categories=()), max_size=10)
     pieces = st.lists(st.one_of(st.sampled_from(_HTML_PIECES), anything), max_size=40)
     return pieces.map("".join)
+
+
+_ROBOTS_PIECES = r"""User-agent: Disallow: Allow: Crawl-delay: Request-rate: Sitemap:
+Visit-time: * bifocal / /x /*a*b$ %2F %zz é 1 2.5 -3 nan inf 1e999 0/0 1/10s 5/1h
+https://a.is/s.xml javascript:x # : ::""".split()
+
+
+def robots_txt() -> st.SearchStrategy[bytes]:
+    """What servers answer to /robots.txt: rules, or nearly, or anything."""
+    pieces = st.sampled_from([*_ROBOTS_PIECES, " ", "\n", "\r\n", "\x00", "\ufeff"])
+    joined = st.lists(pieces, max_size=40).map("".join)
+    return st.one_of(joined.map(str.encode), st.binary(max_size=200))

@@ -13,6 +13,7 @@ from crawler.languages import marker_languages
 
 # The anchor of a switcher is a language's name or code and nothing else.
 _MAX_SWITCHER_ANCHOR = 24
+_MAX_CODE = 3  # letters; many codes are words too: is, to, no, it
 _DECORATION = " \t|/·•–-()[]»›▾▼✓🌐:"
 
 
@@ -26,12 +27,15 @@ def switcher_language(anchor: str, langs: LangPair) -> Lang | None:
     """
     if not 2 <= len(anchor) <= _MAX_SWITCHER_ANCHOR:
         return None
-    for text in (anchor, *anchor.replace("(", " ").replace("/", " ").split(" ")[:1]):
-        named = marker_languages(text.strip(_DECORATION)) & set(langs)
+    whole = anchor.strip(_DECORATION)
+    first, more, _ = whole.replace("(", " ").replace("/", " ").partition(" ")
+    names = [whole]
+    if more and len(first) > _MAX_CODE:  # `English version`, but not `Is it open?`
+        names.append(first)
+    for name in names:
+        named = marker_languages(name) & set(langs)
         if len(named) == 1:
             return next(iter(named))
-        if " " not in anchor.strip(_DECORATION):
-            break
     return None
 
 

@@ -253,7 +253,7 @@ class BilingualSpider(Spider):
         again = self.frontier.retry(lease, max_tries=self._max_tries)
         if again:
             self.counts["fetch/retried"] += 1
-            asked = _retry_after(page) if page else None
+            asked = retry_after(page) if page else None
             wait = self._retry_wait if asked is None else asked
             self.scheduler.back_off(lease.site, min(wait, _MAX_RETRY_AFTER))
             self._commit()
@@ -282,7 +282,7 @@ class BilingualSpider(Spider):
         raise CloseSpider("error") from error
 
 
-def _retry_after(page: Page) -> float | None:
+def retry_after(page: Page) -> float | None:
     """The seconds that a server asks us to wait (RFC 9110, section 10.2.3)."""
     asked = (page.header("retry-after") or "").strip()
     if asked.isascii() and asked.isdigit():

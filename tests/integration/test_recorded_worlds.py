@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import gzip
-import os
-from pathlib import Path
 
 import pytest
 
 from crawler.replay.world import ReplayWorld
 
-SHARED = Path(
-    os.environ.get("BIFOCAL_SHARED") or Path(__file__).parents[2].parent / "shared"
-)
-WORLDS = SHARED / "worlds"
 pytestmark = pytest.mark.shared
 
 
 @pytest.fixture(scope="module", params=["irhpcwiki.hi.is", "vuejs.org"])
 def site(request):
-    if not SHARED.is_dir():
-        pytest.skip(f"no recorded worlds in {SHARED}")
     return request.param
 
 
 @pytest.fixture(scope="module")
-def world(site):
-    opened = ReplayWorld.open(WORLDS / "warcs" / f"{site}.warc.xz")
+def world(shared, site):
+    opened = ReplayWorld.open(shared / "worlds" / "warcs" / f"{site}.warc.xz")
     yield opened
     opened.close()
 
 
-def test_every_page_of_the_truth_is_there(site, world):
-    with gzip.open(WORLDS / "truth" / f"{site}.pages.tsv.gz", "rt") as file:
+def test_every_page_of_the_truth_is_there(shared, site, world):
+    with gzip.open(shared / "worlds" / "truth" / f"{site}.pages.tsv.gz", "rt") as file:
         urls = [line.partition("\t")[0] for line in file][1:]
     assert urls
     assert {world.answer(url).status for url in urls} == {200}

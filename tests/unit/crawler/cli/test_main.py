@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import pkgutil
+
+import pytest
+
+from crawler import cli
+
+
+def test_every_verb_says_what_it_does(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--help"])
+    assert end.value.code == 0
+    shown = capsys.readouterr().out
+    for verb in pkgutil.iter_modules(cli.__path__):
+        assert f"    {verb.name}" in shown
+
+
+@pytest.mark.parametrize("words", [[], ["nonsense"], ["align", "x"], ["--langs"]])
+def test_a_wrong_word_is_an_error_of_usage(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(words)
+    assert end.value.code == 2
+    assert "usage: bifocal" in capsys.readouterr().err
+
+
+def test_an_error_of_ours_is_one_line(tmp_path, capsys):
+    words = ["align", "x.warc", "--langs", "en,en", "--out", str(tmp_path / "out")]
+    assert cli.main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("bifocal: error: both languages")

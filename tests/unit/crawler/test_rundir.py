@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from crawler.data import LangPair
+from crawler.errors import RunDirError
+from crawler.rundir import RunDir, write_json
+
+PAIR = LangPair("en", "is")
+
+
+@pytest.fixture
+def run(tmp_path):
+    return RunDir(tmp_path / "a" / "run")
+
+
+def test_a_new_run_is_made_and_then_resumed(run):
+    assert run.open(PAIR) is False
+    assert run.warc.is_dir()
+    assert run.open(PAIR) is False  # nothing was written yet
+    run.write({"langs": ["en", "is"]})
+    assert run.open(PAIR) is True
+    assert run.open(LangPair("is", "en")) is True  # the same question
+
+
+def test_another_pair_is_refused(run):
+    run.open(PAIR)
+    run.write({"langs": ["en", "is"]})
+    with pytest.raises(RunDirError, match="is for en,is, not for en,fr"):
+        run.open(LangPair("en", "fr"))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '"x"', "\xff"])
+def test_a_damaged_description_is_told(run, text):
+    run.open(PAIR)
+    run.run_json.write_bytes(text.encode("latin-1"))
+    with pytest.raises(RunDirError, match=str(run.run_json)):
+        run.open(PAIR)
+
+
+def test_a_directory_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunDirError, match="choose another RUN_DIR"):
+        RunDir(tmp_path / "file" / "run").open(PAIR)
+
+
+def test_json_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "run.json"
+    write_json(path, {"b": 1, "a": "þú \udcff"})
+    assert list(json.loads(path.read_text("utf-8", "surrogateescape"))) == ["a", "b"]
+    before = path.read_bytes()
+    with pytest.raises(RunDirError):
+        write_json(tmp_path / "nowhere" / "run.json", {})
+    with pytest.raises(ValueError, match="Circular"):
+        write_json(path, (circle := {}) or circle.setdefault("a", circle) or circle)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["run.json"]

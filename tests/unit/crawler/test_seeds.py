@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from crawler.errors import SeedError
+from crawler.seeds import parse_seeds, read_seeds
+
+
+def test_a_file_has_a_url_a_line_and_comments(tmp_path):
+    path = tmp_path / "seeds.txt"
+    path.write_text(
+        "\ufeff# institutes\n\nhttps://www.gov.is/#top\n  hi.is/um  # university\n"
+        "HTTPS://WWW.GOV.IS\nhttp://a.is:80/x#y\n",
+        encoding="utf-8",
+    )
+    assert read_seeds(str(path)) == [
+        "https://www.gov.is/",
+        "https://hi.is/um",
+        "http://a.is/x",
+    ]
+
+
+def test_a_comma_list_and_a_single_url_need_no_file():
+    assert read_seeds("a.is,http://b.is/x") == ["https://a.is/", "http://b.is/x"]
+    assert read_seeds("https://a.is/") == ["https://a.is/"]
+
+
+def test_a_dash_is_standard_input(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("a.is\n#b.is\n"))
+    assert read_seeds("-") == ["https://a.is/"]
+
+
+def test_standard_input_of_another_encoding_is_told(monkeypatch):
+    stdin = io.TextIOWrapper(io.BytesIO(b"https://a.is/\xff\n"), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", stdin)
+    with pytest.raises(SeedError, match="standard input: not UTF-8"):
+        read_seeds("-")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "no seeds in it"),
+        (["# only", ""], "no seeds in it"),
+        (["a b"], "'a b' is no http"),
+        (["a.is", "mailto:x@a.is"], "'mailto:x@a.is'"),
+        (["javascript://a.is/"], "'javascript://a.is/'"),
+        (["https://"], "'https://'"),
+        (["https://a.is/" + "x" * 3000], "is no http"),
+        (["\x00\ud800"], "is no http"),
+    ],
+)
+def test_what_is_no_seed_is_named_with_its_place(lines, message):
+    with pytest.raises(SeedError, match=message) as error:
+        parse_seeds(lines, "list.txt")
+    assert str(error.value).startswith("list.txt: ")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("source", ["", "  ", "nowhere.txt", "."])
+def test_no_source_at_all(source):
+    with pytest.raises(SeedError, match=r"give|cannot be read"):
+        read_seeds(source)
