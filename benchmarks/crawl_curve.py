@@ -225,6 +225,17 @@ def run_baselines(
     return {(row["site"], row["pair"]): row for row in rows if row.get("auc")}
 
 
+def load_models(
+    language: str | None = None, pair: str | None = None
+) -> tuple[UrlLanguageModel, UrlPairModel]:
+    """The URL models of these names, or those that settings/base.py names."""
+    base = import_module("settings.base")
+    return (
+        load_object(language or base.URL_LANGUAGE_MODEL)(),
+        load_object(pair or base.URL_PAIR_MODEL)(),
+    )
+
+
 def scorer_of(
     profile: str, langs: LangPair, models: tuple[UrlLanguageModel, UrlPairModel]
 ) -> tuple[UrlScorer, bool]:
@@ -305,11 +316,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="JSON file for the figures")
     args = parser.parse_args(argv)
 
-    base = import_module("settings.base")
-    models = (
-        load_object(args.language_model or base.URL_LANGUAGE_MODEL)(),
-        load_object(args.pair_model or base.URL_PAIR_MODEL)(),
-    )
+    models = load_models(args.language_model, args.pair_model)
     sites = load_sites(args.worlds, args.built, args.sites)
     baselines = run_baselines(args.worlds, sites, args.baselines)
     rows: list[dict[str, Any]] = []

@@ -39,8 +39,10 @@ class RecordedSite:
 
     def seeds(self, langs: LangPair) -> list[str]:
         """The home page, and the first pages of the languages of the pair."""
-        declared = {row["url"]: row["declared_lang"] for row in _rows(self.pages)}
+        if not self.more_seeds:
+            return [self.home]
         wanted = []
+        declared = {row["url"]: row["declared_lang"] for row in _rows(self.pages)}
         for seed in self.more_seeds:
             lang = declared.get(seed) or declared.get(f"{seed}index.html")
             if not lang or known_code(lang) in langs:
@@ -59,6 +61,22 @@ class RecordedSite:
                 src, trg = (address_of(ends[lang]) for lang in langs)
                 pairs.add((src, trg))
         return pairs
+
+
+def demo_site() -> RecordedSite:
+    """The world that is bundled with the project, written by us."""
+    folder = Path(__file__).resolve().parents[1] / "worlds" / "demo"
+    return RecordedSite(
+        name="demo",
+        built=False,
+        home="https://www.skarfey.example/en/",
+        more_seeds=(),
+        pairs=("en-is", "en-es", "es-is"),
+        warc=folder / "demo.warc.gz",
+        graph=folder,
+        truth=folder / "gold.tsv",
+        pages=folder / "gold.tsv",
+    )
 
 
 def load_sites(
