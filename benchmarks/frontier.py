@@ -1,7 +1,7 @@
 """How fast, how small and how lasting are the frontier's stores?
 
-    python benchmarks/frontier.py                         # 1 M URLs, 10 minutes
-    python benchmarks/frontier.py --urls 10000000 --stores sqlite --rounds 1
+    python -m benchmarks.frontier                         # 1 M URLs, 10 minutes
+    python -m benchmarks.frontier --urls 10000000 --stores sqlite --rounds 1
 
 The second takes half an hour and 6 GB of the temporary directory (TMPDIR). Results go
 to benchmarks/results/frontier.json, one row per (store, shape, URLs), with the least,

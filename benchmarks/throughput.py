@@ -1,8 +1,8 @@
 """How many pages a second does a crawl take, next to Scrapy that only fetches them?
 
-    python benchmarks/throughput.py rates     # 10 made-up sites; or a recorded one:
-    python benchmarks/throughput.py rates --web WARC --seeds URL --langs en,fr
-    python benchmarks/throughput.py memory    # 50,000 pages
+    python -m benchmarks.throughput rates     # 10 made-up sites; or a recorded one:
+    python -m benchmarks.throughput rates --web WARC --seeds URL --langs en,fr
+    python -m benchmarks.throughput memory    # 50,000 pages
 
 Results go to benchmarks/results/throughput.json, one entry per mode and web. Every run
 is a process of its own, pinned to one core; the pages come from another process on
@@ -14,7 +14,8 @@ another core (benchmarks/webserver.py).
   they come. The profiles are settings/*.py with everything on: WARC, language, links,
   scores, the aligner and all outputs; only the politeness delay is 0. A run with an
   exception, or with other answers than the first one had, ends the benchmark.
-* memory: one crawl, and the process's resident memory after every 1000 pages.
+* memory: one crawl of each profile, and the process's resident memory after every 1000
+  pages.
 
 `pages_per_cpu_s` is per second of the processor time of the crawling process, which
 waits neither for others on the machine nor for the server; `pages_per_s` is by the
@@ -259,17 +260,20 @@ def measure_rates(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def measure_memory(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    options = common_options(args) | {"run_dir": str(folder / "run")}
+    found = {}
     with web(args.web) as env:
-        row = run(args.profiles, env, options)
-    return {
-        "profile": args.profiles,
-        "answers": row["statuses"],
-        "pages_per_cpu_s": round(row["pages_per_cpu_s"], 1),
-        "finish_s": round(row["finish_s"], 1),
-        "peak_mb_with_finish": row["peak_mb"],
-        "rss_mb_after_pages": row["rss_mb"],
-    }
+        for profile in args.profiles.split(","):
+            options = common_options(args) | {"run_dir": str(folder / profile)}
+            row = run(profile, env, options)
+            found[profile] = {
+                "answers": row["statuses"],
+                "pages_per_cpu_s": round(row["pages_per_cpu_s"], 1),
+                "rss_mb_after_pages": row["rss_mb"],
+                "finish_s": round(row["finish_s"], 1),
+                "peak_mb_with_finish": row["peak_mb"],
+            }
+            print(profile, json.dumps(found[profile]), flush=True)
+    return {"profiles": found}
 
 
 def common_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -315,11 +319,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         measure = measure_rates if rates else measure_memory
         result = {"machine": facts} | measure(args, Path(folder))
-    name = args.web.rpartition("/")[2]
-    key = f"{args.mode} {name}" if rates else f"{args.mode} {name} {args.profiles}"
-    report[key] = result
+    report[f"{args.mode} {args.web.rpartition('/')[2]}"] = result
     args.out.write_text(json.dumps(report, indent=1) + "\n")
-    print(table(result) if rates else json.dumps(result, indent=1))
+    if rates:
+        print(table(result))
 
 
 if __name__ == "__main__":
