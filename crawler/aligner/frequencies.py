@@ -91,11 +91,15 @@ class Frequencies:
         """Characters of text that at most a quarter of the pages of its side have.
 
         Code is no text: a page may show a template in another language than its own.
+        Nor are menus, unless the page has put everything into such markup.
         """
         pages = self.pages[self._side(sketch)]
         ceiling = max(self.config.min_own_pages, self.config.own_share * pages)
         own = (self._pages_with(sketch) <= ceiling) & (sketch.blocks & CODE == 0)
         sizes = sketch.block_sizes.astype(np.int64)
+        is_main = sketch.blocks & BOILERPLATE_BLOCK == 0
+        if sizes[is_main].sum() >= self.config.min_main:
+            own &= is_main
         return round(sketch.size * float(sizes[own].sum() / max(sizes.sum(), 1)))
 
     def _pages_with(self, sketch: Sketch) -> NDArray[np.int32]:

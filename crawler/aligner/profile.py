@@ -44,6 +44,10 @@ class GateConfig:
         """The name of the gate that a pair does not pass."""
         if features["overlap.identical"] > self.max_identical:
             return "identical"
+        # One page in other languages, and the address names a third one: /it/apps/ in
+        # English is what of the Italian page has not been translated.
+        if pair.src.family == pair.trg.family and pair.src.handle != pair.trg.handle:
+            return "third_language"
         if abs(log_ratio(pair.src, pair.trg)) > math.log(self.max_length_ratio):
             return "length"
         return None

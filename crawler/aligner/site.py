@@ -79,6 +79,10 @@ class SiteAlignment:
         self._clusters = Clusters()
         for side in self._texts:
             join_copies(self._clusters, side, collection.sketch)
+        # of pages with the same text one is compared, for all of them
+        self._original = {
+            page: self._clusters.of(page) for side in self._texts for page in side
+        }
         self._ngrams = lru_cache(4096)(lambda page: ngrams(collection.sketch(page)))
         self._segments: dict[_Pair, list[Segment]] = {}
         self._usual = 0.0
@@ -119,7 +123,10 @@ class SiteAlignment:
 
     def _neighbours(self) -> Neighbours:
         """What content proposes: for all pages, or, if they are too many, the rest."""
-        src, trg = self._texts
+        src, trg = (
+            [page for page in side if self._original[page] == page]
+            for side in self._texts
+        )
         if max(len(src), len(trg)) > self.profile.max_content_pages:
             partnered = {page for pair in self._proposed for page in pair}
             src, trg = ([p for p in side if p not in partnered] for side in (src, trg))
@@ -187,8 +194,8 @@ class SiteAlignment:
         self, pair: _Pair, near: Neighbours, refused: set[_Pair]
     ) -> dict[str, float]:
         """What is known of a pair beyond its two pages."""
-        src, trg = pair
-        cosine = near.pairs.get(pair, 0.0)
+        src, trg = (self._original[page] for page in pair)
+        cosine = near.pairs.get((src, trg), 0.0)
 
         def margin(page: int, partner: int) -> float:
             # A copy of the partner is no rival. Nor is a page that no gate lets pass,
