@@ -98,7 +98,8 @@ class RunReport:
             f"  pages   {path / 'warc'}",
             f"  log     {path / 'crawl.jsonl'}, {path / 'stats.json'}",
         ]
-        if stats["frontier/pending"]:
+        # a site whose budget is spent has URLs left in a finished run
+        if stats["finish_reason"] != "finished" or stats.get("frontier/postponed"):
             lines.append(
                 f"{stats['frontier/pending']} URLs left;"
                 " the same command goes on from here."
