@@ -122,6 +122,24 @@ def test_every_counter_is_documented(name):
         assert name in documented
 
 
+@pytest.mark.parametrize(
+    ("source", "pattern", "page", "prefix"),
+    [
+        ("aligner/profile.py", r'return "(\w+)"', "stats", "align/rejected/"),
+        ("aligner/scoring.py", r'_count\("(\w+)"\)', "stats", "align/rejected/"),
+        ("frontier/scope.py", r'return "([\w/]+)"', "stats", "frontier/refused/"),
+        ("frontier/frontier.py", r'return "(\w+)"', "stats", "frontier/refused/"),
+        ("warc/http.py", r'problem = "(\w+)"', "stats", "warc/repaired/"),
+        ("extract/document.py", r'reason="(\w+)"', "formats", ""),
+    ],
+)
+def test_every_reason_is_documented(source, pattern, page, prefix):
+    reasons = re.findall(pattern, text_of(f"crawler/{source}"))
+    assert reasons
+    documented = rows_of(text_of(f"docs/{page}.md"))
+    assert [name for name in reasons if prefix + name not in documented] == []
+
+
 # ------------------------------------------------------------------ formats
 
 
