@@ -1,4 +1,7 @@
-"""What a user can get wrong: one line that says what, where and the cure."""
+"""What a user can get wrong: one line that says what, where and the cure.
+
+One of each kind here, as a process; the unit tests of each room have the others.
+"""
 
 from __future__ import annotations
 
@@ -40,27 +43,15 @@ def refused(run_dir: Path, *, seeds=DEMO_SEEDS, langs="en,is", **settings) -> st
 
 
 @pytest.mark.parametrize(
-    ("langs", "what", "cure"),
-    [
-        ("en,icelandik", "'icelandik'", "did you mean 'icelandic'"),
-        ("en,English", "are 'en'", "name two different ones"),
-        ("", "''", "langs=en,is"),
-    ],
+    ("langs", "cure"),
+    [("en,icelandik", "did you mean 'icelandic'"), ("en,English", "two different")],
 )
-def test_languages(run_dir, langs, what, cure):
-    line = refused(run_dir, langs=langs)
-    assert what in line
-    assert cure in line
+def test_languages(run_dir, langs, cure):
+    assert cure in refused(run_dir, langs=langs)
 
 
 @pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        (b"# nothing yet\n\n", "no seeds"),
-        (b"https://a.example/\nhello world\n", "'hello world' is no http(s) URL"),
-        (b"\xff\xfe\x00garbage\x80\x81" * 100, "not UTF-8"),
-        (None, "No such file"),
-    ],
+    ("content", "what"), [(b"# nothing yet\n\n", "no seeds"), (None, "No such file")]
 )
 def test_seeds(run_dir, tmp_path, content, what):
     seeds = tmp_path / "seeds.txt"
@@ -101,11 +92,10 @@ def test_a_recording_that_is_cut_short(run_dir, tmp_path):
     assert "copy it again" in line
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>"])
-def test_a_recording_that_is_something_else(run_dir, tmp_path, content):
+def test_a_recording_that_is_something_else(run_dir, tmp_path):
     warc = tmp_path / "picture.warc.gz"
-    warc.write_bytes(content)
-    assert str(warc) in refused(run_dir, REPLAY_WARCS=warc)
+    warc.write_bytes(b"<html>")
+    assert f"{warc}: not a WARC file" in refused(run_dir, REPLAY_WARCS=warc)
 
 
 def test_a_recording_that_is_not_there(run_dir, tmp_path):
@@ -118,8 +108,6 @@ def test_a_recording_that_is_not_there(run_dir, tmp_path):
     [
         ({"URL_SCORER": "crawler.nowhere.Scorer"}, "cannot load"),
         ({"URL_LANGUAGE_MODEL": "json.JSONDecoder"}, "no model"),
-        ({"ALIGN_PROFILE": "nowhere.toml"}, "nowhere.toml"),
-        ({"SCOPE": "planet"}, "unknown scope 'planet'"),
         ({"FRONTIER_URL": "mysql://host/db"}, "names no frontier"),
     ],
 )
@@ -196,22 +184,22 @@ def on_a_small_disk(tmp_path: Path, room: str) -> subprocess.CompletedProcess[st
     return done
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    path = tmp_path_factory.mktemp("undisturbed") / "run"
+    done = crawl(DEMO_SEEDS, "en,is", path, profile="breadth_first", REPLAY_WARCS=WORLD)
+    assert done.returncode == 0
+    return Run(path)
+
+
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare(1)")
 @pytest.mark.parametrize("room", ["300k", "1500k"])
-def test_a_full_disk_costs_nothing_that_was_collected(tmp_path, room):
+def test_a_full_disk_costs_nothing_that_was_collected(undisturbed, tmp_path, room):
     done = on_a_small_disk(tmp_path, room)
     line = error_line(done)
     assert "full" in line
     assert "start again" in line
-    whole = crawl(
-        DEMO_SEEDS,
-        "en,is",
-        tmp_path / "whole",
-        profile="breadth_first",
-        REPLAY_WARCS=WORLD,
-    )
-    assert whole.returncode == 0
-    resumed, undisturbed = Run(tmp_path / "keep" / "run"), Run(tmp_path / "whole")
+    resumed = Run(tmp_path / "keep" / "run")
     assert pair_urls(resumed) == pair_urls(undisturbed)
     visits = [visit["url"] for visit in resumed.visits]
     assert len(visits) - len(set(visits)) <= 1  # the page for which there was no room
