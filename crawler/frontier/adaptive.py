@@ -10,11 +10,12 @@ URL is worth, whichever is more:
   partner in sight; worth most in the language whose pages are waited for.
 
 Who could be whose other half is a *hypothesis* of some kind: the same handle, a
-declaration of the page (hreflang, switcher, sitemap), the same place in the link lists
-of two pages that are a pair. How often each kind comes true, which sections hold pages
-of which language, whom to believe about the language of a URL that does not say it, and
-which sections give pairs: all is counted per site while crawling (`beliefs.py`), so
-nothing has to be tuned for a site.
+declaration of the page (hreflang, switcher, sitemap), two URLs that the pair model
+takes for translations, the same place in the link lists of two pages that are a pair.
+How often each kind comes true, which sections hold pages of which language, whom to
+believe about the language of a URL that does not say it, and which sections give pairs:
+all is counted per site while crawling (`beliefs.py`), so nothing has to be tuned for a
+site.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ from crawler.urls import site_of
 # What a URL turned out to be: a page in the one language, in the other, or neither.
 SRC, TRG, NEITHER = range(3)
 # Kinds of hypotheses.
-HANDLE, DECLARED, ALIGNED = "handle", "declared", "aligned"
+HANDLE, DECLARED, ALIKE, ALIGNED = "handle", "declared", "alike", "aligned"
+_STRENGTH = {ALIGNED: 0, ALIKE: 1, DECLARED: 2}  # of two kinds, the stronger one stands
 # Pages that list pages: seldom a pair, for each side lists its own.
 _LISTING = re.compile(
     r"(?:^|[/?&=_-])(?:tags?|categor(?:y|ies|ia|ias|ie)|archives?|authors?|search|page"
@@ -60,6 +62,12 @@ _MAX_PARTNERS = 8
 _MAX_SOURCES = 3
 # URLs of one handle that are looked at: a handle that 50 URLs share is no page's.
 _MAX_BUCKET = 50
+# Links of each of two paired pages that the pair model compares, each with each: what
+# is new on two pages is seldom more, and 500 comparisons take as long as a page.
+_MAX_COMPARED = 24
+# P(parallel) from which two links of two paired pages are a hypothesis, if each is the
+# best of the other: the model's base rate, 1 in 13, is of links taken at random.
+_ALIKE = 0.1
 # What counts as a rise: less changes no order that matters and costs a push.
 _MIN_RISE = 1e-3
 
@@ -74,6 +82,7 @@ class AdaptiveConfig:
 
     p_handle: float = 0.85  # two URLs of one handle, in two languages, are a pair
     p_declared: float = 0.8  # so are a page and what it declares its version
+    p_alike: float = 0.6  # so are two URLs that the pair model takes for one
     p_aligned: float = 0.5  # so are the k-th links of two pages that are a pair
     p_listing: float = 0.4  # times this for listings
     p_marked: float = 0.9  # a URL that names a language is in it
@@ -189,6 +198,10 @@ class AdaptiveScorer:
         self._ask_model(new)
         if page is not None and not page.paired:
             page.links = tuple(dict.fromkeys(found))
+            if page.outcome != NEITHER:  # the paper's question: page and link
+                self._compare(
+                    [(page, url) for url in new if self._is_open(url)], touched
+                )
         return self._rescore(touched)
 
     def fetched(self, link: Link, document: Document | None) -> list[ScoredUrl]:
@@ -400,14 +413,19 @@ class AdaptiveScorer:
         if named is not None and named != url.language:
             url.language = named
             touched[url] = None
-        if page is not None and page is not url and page not in url.partners:
+        if page is not None and page is not url and url.partners.get(page) != DECLARED:
             self._suppose(page, url, DECLARED)
             touched[url] = None
 
     def _suppose(self, one: _Url, two: _Url, kind: str) -> None:
-        if len(one.partners) < _MAX_PARTNERS > len(two.partners):
-            one.partners.setdefault(two, kind)
-            two.partners.setdefault(one, kind)
+        """Make two URLs a hypothesis of this kind, if it is not one of a stronger."""
+        known = one.partners.get(two)
+        if known is None:
+            new = len(one.partners) < _MAX_PARTNERS > len(two.partners)
+        else:
+            new = _STRENGTH[kind] > _STRENGTH[known]
+        if new:
+            one.partners[two] = two.partners[one] = kind
 
     def _align(self, src: _Url, trg: _Url, touched: dict[_Url, None]) -> None:
         """The k-th link of a page and the k-th of its translation: two halves?"""
@@ -420,6 +438,39 @@ class AdaptiveScorer:
         ):
             if one.handle != two.handle:
                 self._suppose(one, two, ALIGNED)
+                touched[one] = touched[two] = None
+        self._compare(
+            [
+                (one, two)
+                for one in [u for u in here if self._is_open(u)][:_MAX_COMPARED]
+                for two in [u for u in there if self._is_open(u)][:_MAX_COMPARED]
+                if one is not two
+            ],
+            touched,
+        )
+
+    def _is_open(self, url: _Url) -> bool:
+        """Is it of use to look for its other half by the look of its URL?"""
+        return not (
+            url.scheme
+            or url.paired
+            or url.outcome == NEITHER
+            or DECLARED in url.partners.values()
+        )
+
+    def _compare(
+        self, pairs: Sequence[tuple[_Url, _Url]], touched: dict[_Url, None]
+    ) -> None:
+        """Ask the pair model, as one batch; of a URL's candidates the best counts."""
+        best: dict[_Url, tuple[float, _Url]] = {}
+        said = self.pair_model.predict([(one.url, two.url) for one, two in pairs])
+        for (one, two), p in zip(pairs, said, strict=True):
+            for url, other in ((one, two), (two, one)):
+                if p > best.get(url, (_ALIKE,))[0]:
+                    best[url] = p, other
+        for one, (_, two) in best.items():
+            if best[two][1] is one and one.handle != two.handle:
+                self._suppose(one, two, ALIKE)
                 touched[one] = touched[two] = None
 
     def _ask_model(self, new: Iterable[_Url]) -> None:
@@ -460,7 +511,11 @@ class AdaptiveScorer:
         return [f"{kind} {folder}" for folder in url.folders]
 
     def _language_chain(self, url: _Url) -> list[str]:
-        return [f"{url.scheme} {folder}" for folder in url.folders]
+        said = url.scheme
+        if not said and url.language is not None:  # third languages are all one here
+            known = url.language if url.language in self.langs else "other"
+            said = f"declared:{known}"
+        return [f"{said} {folder}" for folder in url.folders]
 
     def _language(self, url: _Url) -> Three:
         """P(src), P(trg), P(neither) of a pending URL."""
@@ -508,7 +563,12 @@ class AdaptiveScorer:
         """The expected number of new pairs of its download, and the parts of it."""
         c = self.config
         p = self._language(url)
-        priors = {HANDLE: c.p_handle, DECLARED: c.p_declared, ALIGNED: c.p_aligned}
+        priors = {
+            HANDLE: c.p_handle,
+            DECLARED: c.p_declared,
+            ALIKE: c.p_alike,
+            ALIGNED: c.p_aligned,
+        }
         complete = together = 0.0
         for other, kind in self._partners(url).items():
             if other.paired or other.outcome == NEITHER:
