@@ -44,11 +44,9 @@ class PairJudge:
         self._cheap: list[PairScorer] = [
             OverlapScorer(),
             LengthScorer(frequencies, usual),
-            NgramScorer(frequencies),
+            NgramScorer(frequencies) if lexicon is None else TsimScorer(lexicon),
         ]
         self._dear: list[PairScorer] = [StrandScorer()]
-        if lexicon is not None:
-            self._cheap.append(TsimScorer(lexicon))
 
     def admit(self, pair: CandidatePair) -> dict[str, float] | None:
         """The cheap features of a pair; None if it cannot be a translation."""
@@ -75,7 +73,7 @@ class PairJudge:
         features = {**features, **evidence}
         # without neighbours to compare with, a cosine stands for itself
         for name in ("nearest.cosine", "margin.src", "margin.trg"):
-            features.setdefault(name, features["ngrams.cosine"])
+            features.setdefault(name, features.get("ngrams.cosine", 0.0))
         if self.model.best_case(features) < min_score:
             self._count("content")
             return None

@@ -70,7 +70,6 @@ class SiteAlignment:
         self.profile = profile
         self.counts = counts
         self.lexicon = known
-        self._first_look = first_look
         self._texts = [
             [page for page in side if self._is_text(page)] for side in collection.sides
         ]
@@ -86,9 +85,9 @@ class SiteAlignment:
         self._ngrams = lru_cache(4096)(lambda page: ngrams(collection.sketch(page)))
         self._segments: dict[_Pair, list[Segment]] = {}
         self._usual = 0.0
-        self._compare()
         if not first_look:
             self._bootstrap(known)
+        self._compare(only_mutual=first_look)
         self._members = self._clusters.members(p for side in self._texts for p in side)
         self.pairs = self._decide()
 
@@ -136,13 +135,18 @@ class SiteAlignment:
             near = translated_words(
                 self.collection, src, trg, self.lexicon, self.profile.translated_words
             )
-        return near.mutual() if self._first_look else near
+        return near
 
     # ------------------------------------------------------------ one round
 
-    def _compare(self) -> None:
-        """Score all candidates, with the lexicon of this round."""
+    def _compare(self, *, only_mutual: bool = False) -> None:
+        """Score all candidates, with the lexicon of this round.
+
+        `only_mutual`: by content only those that are each other's nearest.
+        """
         near = self._neighbours()
+        if only_mutual:
+            near = near.mutual()
         self._usual = self._usual_ratio(near)
         self._refusals = Counter[str]()
         judge = PairJudge(
@@ -219,14 +223,14 @@ class SiteAlignment:
     # ------------------------------------------------------------ the bootstrap
 
     def _bootstrap(self, known: Lexicon | None) -> None:
-        """Learn a lexicon from the best pairs and compare again, as often as asked."""
+        """Learn a lexicon from the surest pairs, as often as asked."""
         shares = self.profile.bootstrap.shares
         for share in shares[1:] if known else shares:
+            self._compare(only_mutual=True)
             own = self._learn(share)
             if not len(own):
                 break
             self.lexicon = known + own if known else own
-            self._compare()
 
     def _learn(self, share: float) -> Lexicon:
         """What the best pairs teach; `share` of them are used."""

@@ -1,0 +1,346 @@
+"""How good are the document pairs?
+
+    python benchmarks/aligner_quality.py sites WORLDS     recorded sites, URLs and links
+    python benchmarks/aligner_quality.py pools POOLS      content only: no URL, no link
+    python benchmarks/aligner_quality.py stress POOLS     content only, and little of it
+
+WORLDS holds `warcs`, `truth` and `pairs.json`; POOLS a folder en-xx for each language
+with `docs.tsv` (id, language, name, HTML file, text) and `truth.tsv`. Results go to
+benchmarks/results/aligner_quality_{sites,pools,stress}.json.
+
+In a pool a page's address is hidden, its links are dropped, and so is text that spells
+its file name. Measures, as for the WMT16 task: strict recall (each page in one pair),
+recall when a pair's twins count, soft recall and precision (a page that shares 80 % of
+its 3-grams with the right one counts), soft recall at 99 % soft precision.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawler.aligner.aligner import Aligner
+from crawler.aligner.profile import AlignProfile, GateConfig
+from crawler.data import Document, LangPair, PairScore
+from crawler.extract.document import read_page
+from crawler.extract.linearize import linearize
+from crawler.extract.text import blocks_of
+from crawler.reports.quality import judge_pairs, read_gold
+from crawler.warc.reader import iter_pages
+
+RESULTS = Path(__file__).parent / "results"
+SITE = "pool.example"
+_NEAR = 0.8
+# Everything is asked for, best first. In the pools a page is translated if CLD2 says so,
+# however much of it is not, and a page has 80 characters: the aligner's own rules (at
+# most half identical, 100 characters of its own) are set accordingly.
+_ALL = AlignProfile(min_score=0.02, gates=GateConfig(max_identical=1.0, min_size=40))
+
+Truth = list[tuple[str, str]]
+
+# ---------------------------------------------------------------- recorded sites
+
+
+def sites(worlds: Path) -> dict[str, object]:
+    table: dict[str, object] = {}
+    means = []
+    for site, pairs in json.loads((worlds / "pairs.json").read_text()).items():
+        files = list((worlds / "warcs").glob(f"{site}.warc*"))
+        if not files:
+            continue
+        readings = [read_page(page) for page in iter_pages(files)]
+        documents = [r.document for r in readings if r.document]
+        figures = []
+        for pair in pairs:
+            langs = LangPair.parse(pair.replace("-", ","))
+            truth = next((worlds / "truth").glob(f"{site}.truth.tsv*"))
+            found, seconds = align(documents, langs)
+            judged = judge_pairs(found, read_gold(truth, langs))
+            figures.append(judged.f1)
+            table[f"{site} {pair}"] = {
+                "precision": round(judged.precision, 3),
+                "recall": round(judged.recall, 3),
+                "f1": round(judged.f1, 3),
+                "true": judged.gold,
+                "seconds": round(seconds, 2),
+            }
+            print(site, pair, judged, flush=True)
+        means.append(mean(figures))
+    return {"mean F1 over sites": round(mean(means), 4), "sites": table}
+
+
+def align(
+    documents: Sequence[Document], langs: LangPair, profile: AlignProfile | None = None
+) -> tuple[list[PairScore], float]:
+    """The pairs, and the processor seconds that they took."""
+    start = time.process_time()
+    with Aligner(langs, profile) as aligner:
+        for document in documents:
+            aligner.add(document)
+        found = aligner.finish()
+    return found, time.process_time() - start
+
+
+# ---------------------------------------------------------------- pools
+
+
+def read_pool(folder: Path) -> tuple[list[Document], Truth, float]:
+    """The pages of a pool, its true pairs, and the seconds that reading took."""
+    documents = []
+    csv.field_size_limit(sys.maxsize)
+    start = time.process_time()
+    with (folder / "docs.tsv").open(encoding="utf-8", newline="") as file:
+        for name, lang, _, path, _ in csv.reader(
+            file, delimiter="\t", quoting=csv.QUOTE_NONE
+        ):
+            documents.append(_hidden(name, lang, folder.parents[1] / path))
+    seconds = time.process_time() - start
+    truth = [
+        (_address(src), _address(trg))
+        for src, trg, *_ in (
+            line.split("\t") for line in (folder / "truth.tsv").read_text().splitlines()
+        )
+    ]
+    return documents, truth, seconds
+
+
+def _address(name: str) -> str:
+    """An address that says nothing."""
+    return f"https://{SITE}/{'1' if name.startswith('en') else '2'}{name[-5:]}"
+
+
+def _hidden(name: str, lang: str, path: Path) -> Document:
+    """A page without links, and without text that spells its file name."""
+    linear = linearize(path.read_bytes().decode("utf-8", "replace"))
+    stem = path.name.split(".")[0].lower()
+    known = len(stem) >= 4 and stem not in ("index", "intro", "what")
+
+    def leaks(chunk: str) -> bool:
+        text = chunk.lower()
+        return bool(_LEAK.search(chunk)) or (
+            known and (f"{stem}." in text or f"/{stem}" in text)
+        )
+
+    chunks = tuple("" if leaks(chunk) else chunk for chunk in linear.chunks)
+    return Document(
+        _address(name), SITE, lang, 1.0, "", linear.tokens, chunks, (), name
+    )
+
+
+_LEAK = re.compile(r"text/[a-z]+/.*\.(xhp|html)|/text/s[a-z]+/|\.xhp|^This page is:")
+
+
+def pools(folder: Path) -> dict[str, object]:
+    table: dict[str, object] = {}
+    for pool in sorted(folder.iterdir()):
+        documents, truth, reading = read_pool(pool)
+        langs = LangPair.parse(pool.name.replace("-", ","))
+        first, _ = align(documents, langs, without_lexicon())
+        found, seconds = align(documents, langs, _ALL)
+        table[pool.name] = {
+            "pages": len(documents),
+            "shared words": measure(first, truth, documents),
+            "lexicon": measure(found, truth, documents),
+            "pages/s, HTML to pairs": round(len(documents) / (reading + seconds)),
+        }
+        print(pool.name, json.dumps(table[pool.name]), flush=True)
+    return table
+
+
+def without_lexicon() -> AlignProfile:
+    return replace(_ALL, bootstrap=replace(_ALL.bootstrap, shares=()))
+
+
+def measure(
+    found: Sequence[PairScore], truth: Truth, documents: Sequence[Document]
+) -> dict[str, float]:
+    """Strict, soft and ranked figures of a list of pairs."""
+    grams = _Grams(documents)
+    partner = dict(truth) | {trg: src for src, trg in truth}
+
+    def near(url: str, other: str) -> str | None:
+        """The true pair's page that `url` stands for, next to `other`."""
+        wanted = partner.get(other)
+        return wanted if wanted and grams.same(url, wanted) else None
+
+    ranked = sorted(found, key=lambda pair: -pair.score)
+    hit: set[tuple[str, str]] = set()
+    right = 0
+    best_f1 = at_99 = precision = recall = 0.0
+    for count, pair in enumerate(ranked, 1):
+        ends = pair.src_url, pair.trg_url
+        true = {ends} & set(truth)
+        if src := near(*ends):
+            true.add((src, pair.trg_url))
+        if trg := near(*reversed(ends)):
+            true.add((pair.src_url, trg))
+        hit |= true
+        right += bool(true)
+        p, r = right / count, len(hit) / len(truth)
+        f1 = 2 * p * r / (p + r) if right else 0.0
+        if f1 > best_f1:
+            best_f1, precision, recall = f1, p, r
+        if p >= 0.99:
+            at_99 = r
+    accepted = [pair for pair in ranked if pair.score >= AlignProfile().min_score]
+    strict = {(pair.src_url, pair.trg_url) for pair in accepted}
+    collapsed = {
+        (src, trg)
+        for pair in accepted
+        for src in (pair.src_url, *pair.src_twins)
+        for trg in (pair.trg_url, *pair.trg_twins)
+    }
+    figures = {
+        "strict recall": len(strict & set(truth)) / len(truth),
+        "strict recall, twins": len(collapsed & set(truth)) / len(truth),
+        "soft recall": len(hit) / len(truth),
+        "best F1": best_f1,
+        "precision there": precision,
+        "recall there": recall,
+        "recall at 99 % precision": at_99,
+    }
+    return {name: round(value, 4) for name, value in figures.items()}
+
+
+class _Grams:
+    """Word 3-grams of pages, made when they are asked for."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents = {document.url: document for document in documents}
+        self._grams: dict[str, NDArray[np.int64]] = {}
+
+    def same(self, a: str, b: str) -> bool:
+        """Do two pages share 80 % of their 3-grams?"""
+        one, two = self._of(a), self._of(b)
+        shared = len(np.intersect1d(one, two, assume_unique=True))
+        return shared >= _NEAR * max(len(one), len(two), 1)
+
+    def _of(self, url: str) -> NDArray[np.int64]:
+        if url not in self._grams:
+            words = " ".join(self._documents[url].chunks).split()
+            trigrams = {hash(gram) for gram in zip(words, words[1:], words[2:])}
+            self._grams[url] = np.array(sorted(trigrams), np.int64)
+        return self._grams[url]
+
+
+# ---------------------------------------------------------------- stress
+
+
+def stress(folder: Path) -> dict[str, object]:
+    table: dict[str, object] = {}
+    conditions: dict[str, Callable[[list[Document], Truth], Sequence[Document]]] = {
+        "first 50 words": lambda documents, _: [_first(d, 50) for d in documents],
+        "half of the blocks of one side": _half,
+        "70 % without a partner": _unpaired,
+        "no shared word": _no_anchors,
+    }
+    for pool in sorted(folder.iterdir()):
+        documents, truth, _ = read_pool(pool)
+        langs = LangPair.parse(pool.name.replace("-", ","))
+        documents = _main_text(documents)
+        for name, change in conditions.items():
+            changed = list(change(documents, truth))
+            left = {document.url for document in changed}
+            pairs = [pair for pair in truth if left.issuperset(pair)]
+            found, _ = align(changed, langs, _ALL)
+            table[f"{pool.name} {name}"] = measure(found, pairs, changed)
+            print(pool.name, name, table[f"{pool.name} {name}"], flush=True)
+    return table
+
+
+def _main_text(documents: Sequence[Document]) -> list[Document]:
+    """Pages as paragraphs: no markup to compare, no block that many pages have."""
+    blocks = [blocks_of(document.tokens, document.chunks) for document in documents]
+    seen: dict[tuple[str | None, str], int] = {}
+    for document, page in zip(documents, blocks):
+        for text in {block.text for block in page}:
+            key = document.lang, text
+            seen[key] = seen.get(key, 0) + 1
+    ceiling = max(5, len(documents) // 200)
+    return [
+        _page(
+            document,
+            [
+                block.text
+                for block in page
+                if not block.boilerplate and seen[document.lang, block.text] <= ceiling
+            ]
+            or [block.text for block in page],
+        )
+        for document, page in zip(documents, blocks)
+    ]
+
+
+def _page(document: Document, texts: Sequence[str]) -> Document:
+    return replace(document, tokens=("<p", "", "</p") * len(texts), chunks=tuple(texts))
+
+
+def _first(document: Document, count: int) -> Document:
+    texts = []
+    for text in document.chunks:
+        words = _pieces(text)[:count]
+        if words:
+            texts.append("".join(words))
+        count -= len(words)
+    return _page(document, texts)
+
+
+def _pieces(text: str) -> list[str]:
+    """Words with the blanks after them; of a script without blanks two letters."""
+    return re.findall(r"[\u3040-\u9fff]{1,2}|[^\s\u3040-\u9fff]+\s*|\s+", text)
+
+
+def _half(documents: Sequence[Document], _: Truth) -> Iterator[Document]:
+    for document in documents:
+        if document.lang == "en" or len(document.chunks) < 2:
+            yield document
+            continue
+        chance = random.Random(document.url)
+        kept = [text for text in document.chunks if chance.random() < 0.5]
+        yield _page(document, kept or document.chunks[:1])
+
+
+def _unpaired(documents: Sequence[Document], truth: Truth) -> Iterator[Document]:
+    """Of all pages 70 % lose their partner."""
+    chance = random.Random(0)
+    lost = {chance.choice(pair) for pair in truth if chance.random() < 0.82}
+    return (document for document in documents if document.url not in lost)
+
+
+def _no_anchors(documents: Sequence[Document], _: Truth) -> Iterator[Document]:
+    """Every word of the other language that English pages have too is taken out."""
+    english = {
+        word.strip().lower()
+        for document in documents
+        if document.lang == "en"
+        for text in document.chunks
+        for word in re.findall(r"\w+", text)
+    }
+    for document in documents:
+        if document.lang == "en":
+            yield document
+        else:
+            texts = [
+                re.sub(r"\w+", lambda m: "" if m[0].lower() in english else m[0], text)
+                for text in document.chunks
+            ]
+            yield replace(document, chunks=tuple(texts))
+
+
+if __name__ == "__main__":
+    kind, folder = sys.argv[1], Path(sys.argv[2])
+    result = {"sites": sites, "pools": pools, "stress": stress}[kind](folder)
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"aligner_quality_{kind}.json"
+    path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
