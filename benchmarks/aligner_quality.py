@@ -42,9 +42,9 @@ from crawler.warc.reader import iter_pages
 RESULTS = Path(__file__).parent / "results"
 SITE = "pool.example"
 _NEAR = 0.8
-# Everything is asked for, best first. In the pools a page is translated if CLD2 says so,
-# however much of it is not, and a page has 80 characters: the aligner's own rules (at
-# most half identical, 100 characters of its own) are set accordingly.
+# Everything is asked for, best first. In the pools a page is translated if CLD2 says
+# so, however much of it is not, and has 80 characters: the aligner's own rules (at most
+# half identical, 100 characters of its own) are set accordingly.
 _ALL = AlignProfile(min_score=0.02, gates=GateConfig(max_identical=1.0, min_size=40))
 
 Truth = list[tuple[str, str]]

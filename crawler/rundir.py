@@ -6,6 +6,7 @@
     frontier.sqlite     what is known, what is pending, what was learned
     aligner.sqlite      what the aligner remembers of each document
     pairs.tsv.gz        accepted document pairs
+    lexicon.npz         which words translate which, as the pairs taught it
     stats.json          counters, written at the end of each session
 
 docs/formats.md gives every field.
@@ -36,6 +37,7 @@ class RunDir:
         self.frontier = self.path / "frontier.sqlite"
         self.aligner = self.path / "aligner.sqlite"
         self.pairs = self.path / "pairs.tsv.gz"
+        self.lexicon = self.path / "lexicon.npz"
 
     def open(self, langs: LangPair) -> bool:
         """Create the directory, or check that it is this crawl's; True: it resumes.

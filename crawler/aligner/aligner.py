@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Self
 
+from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.candidates.handles import HandleCandidates
 from crawler.aligner.candidates.links import LinkCandidates
 from crawler.aligner.collection import Collection
@@ -40,7 +41,9 @@ class Aligner:
     """Pairs the pages of any number of sites, each site for itself.
 
     `store`: a file to keep the sketches in; without one they stay in memory, some 5 KB
-    a page. Not thread-safe: one caller at a time.
+    a page. `known`: a lexicon of an earlier run; `lexicon` is what is known after
+    `finish`, each site having had the lexicons of those before it (in the order of
+    their names). Not thread-safe: one caller at a time.
 
     >>> with Aligner(LangPair("en", "is")) as aligner:
     ...     aligner.finish()
@@ -53,8 +56,10 @@ class Aligner:
         profile: AlignProfile | None = None,
         *,
         store: str | Path | None = None,
+        known: Lexicon | None = None,
     ) -> None:
         self.langs = langs
+        self.known = self.lexicon = known
         self.profile = profile or AlignProfile()
         self.counts: Counter[str] = Counter()
         self.store = SketchStore(langs, store)
@@ -179,7 +184,14 @@ class Aligner:
             frequencies=self._running,
             only=unpaired,
         )
-        found = SiteAlignment(collection, (), self.profile, Counter(), first_look=True)
+        found = SiteAlignment(
+            collection,
+            (),
+            self.profile,
+            Counter(),
+            known=self.known,
+            first_look=True,
+        )
         return [
             pair
             for pair in found.pairs
@@ -198,10 +210,16 @@ class Aligner:
     def pairs(self) -> Iterator[PairScore]:
         """As `finish`, site by site, so that they need not fit in memory."""
         self.store.commit()
+        self.lexicon = self.known
         for site in self.store.sites():
             collection = Collection(self.store, site, self.profile.boilerplate)
             found = SiteAlignment(
-                collection, self.generators, self.profile, self.counts
+                collection,
+                self.generators,
+                self.profile,
+                self.counts,
+                known=self.lexicon,
             )
+            self.lexicon = found.lexicon
             self.counts["align/accepted"] += len(found.pairs)
             yield from found.pairs

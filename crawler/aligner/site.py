@@ -69,7 +69,7 @@ class SiteAlignment:
         self.collection = collection
         self.profile = profile
         self.counts = counts
-        self.lexicon = known
+        self.lexicon = known = known or None  # an empty one is none
         self._texts = [
             [page for page in side if self._is_text(page)] for side in collection.sides
         ]

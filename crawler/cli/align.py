@@ -16,6 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--langs", required=True, help="two languages: en,is")
     parser.add_argument("--out", required=True, help="run directory to write")
     parser.add_argument("--profile", help="TOML file of settings/align")
+    parser.add_argument(
+        "--lexicon", help="lexicon.npz of an earlier run: start with it"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -27,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
 
     langs = LangPair.parse(args.langs)
     profile = load_profile(AlignProfile, args.profile)
-    stats = align_warcs(args.paths, langs, args.out, profile)
+    stats = align_warcs(args.paths, langs, args.out, profile, lexicon=args.lexicon)
     print(
         f"Read {stats['pages']} pages and found {stats['pairs']} document pairs:"
         f" {args.out}/pairs.tsv.gz"

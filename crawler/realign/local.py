@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.aligner.aligner import Aligner
+from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.config import to_table
 from crawler.data import LangPair
@@ -24,10 +25,13 @@ def align_warcs(
     langs: LangPair,
     out: str | Path,
     profile: AlignProfile | None = None,
+    *,
+    lexicon: str | Path | None = None,
 ) -> dict[str, Any]:
     """Pair the pages of WARC files into a run directory; returns its stats.
 
     The directory must be a new one: what is in `aligner.sqlite` would be paired too.
+    `lexicon`: the lexicon.npz of an earlier run of these languages.
     """
     files = warc_files(paths)  # what is not there is said before anything is written
     run = RunDir(out)
@@ -35,9 +39,17 @@ def align_warcs(
         raise RunDirError(f"{run.path}: holds a run already (choose another --out)")
     profile = profile or AlignProfile()
     inputs = [str(file) for file in files]
-    run.write({"langs": list(langs), "warcs": inputs, "align": to_table(profile)})
+    known = Lexicon.load(Path(lexicon), langs) if lexicon else None
+    run.write(
+        {
+            "langs": list(langs),
+            "warcs": inputs,
+            "lexicon": known.digest if known else None,
+            "align": to_table(profile),
+        }
+    )
     counts: Counter[str] = Counter()
-    with Aligner(langs, profile, store=run.aligner) as aligner:
+    with Aligner(langs, profile, store=run.aligner, known=known) as aligner:
         for page in iter_pages(files, counts=counts):
             reading = read_page(page)
             counts["pages"] += reading.document is not None
@@ -45,6 +57,8 @@ def align_warcs(
                 counts[f"align/dropped/{reading.reason}"] += 1
             take_in(aligner, reading)
         pairs = write_pairs(run.pairs, aligner.pairs())
+        if aligner.lexicon:
+            aligner.lexicon.save(run.lexicon)
         stats = {**counts, **aligner.counts, "pages": counts["pages"], "pairs": pairs}
     run.write_stats(stats)
     return stats

@@ -96,15 +96,17 @@ class Lexicon:
     def load(cls, path: Path, langs: LangPair) -> Lexicon:
         """A lexicon of these languages, in either direction; ProfileError if not."""
         try:
-            with np.load(path, allow_pickle=False) as table:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as table:
                 if int(table["version"]) != _VERSION:
                     raise ValueError(f"version {table['version']}, not {_VERSION}")
                 known = [str(lang) for lang in table["langs"]]
                 columns = {str(k): table[k] for k in ("src", "trg", "count")}
             if sorted(known) != sorted(langs):
                 raise ValueError(f"languages {','.join(known)}, not {langs}")
-            if len({len(column) for column in columns.values()}) != 1:
+            if len({column.shape for column in columns.values()}) != 1:
                 raise ValueError("columns of different lengths")
+            if not (np.isfinite(columns["count"]) & (columns["count"] > 0)).all():
+                raise ValueError("counts that are not above 0")
         except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
             raise ProfileError(
                 f"{path}: no lexicon: {error} (give a lexicon.npz of an earlier run)"

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.scorers.tsim import LinkTable, competitive, exact
+from crawler.data import LangPair
+
+LANGS = LangPair("en", "fr")
+
+
+def table(*links: tuple[int, int, float]) -> LinkTable:
+    rows = sorted(links)
+    return LinkTable(
+        Lexicon(
+            LANGS,
+            np.array([row[0] for row in rows], np.uint32),
+            np.array([row[1] for row in rows], np.uint32),
+            np.array([row[2] for row in rows], np.float32),
+        )
+    )
+
+
+def words(*ids: int) -> np.ndarray:
+    return np.array(ids, np.uint32)
+
+
+def test_three_links_of_five():
+    # Resnik & Smith, figure 9: two-word links over all links, NULL links among them
+    links = table((1, 101, 1), (2, 102, 1), (3, 103, 1))
+    page, translation = words(1, 2, 3, 4), words(103, 101, 102, 109)
+    assert competitive(links, page, translation) == pytest.approx(3 / 5)
+    assert exact(links, page, translation) == pytest.approx(3 / 5)
+
+
+def test_the_likeliest_link_goes_first_even_if_that_costs_one():
+    links = table((1, 101, 9), (1, 102, 1), (2, 101, 1))
+    assert competitive(links, words(1, 2), words(101, 102)) == pytest.approx(1 / 3)
+    assert exact(links, words(1, 2), words(101, 102)) == 1
+
+
+def test_a_word_that_comes_twice_has_two_links():
+    links = table((1, 101, 1))
+    assert competitive(links, words(1, 1, 1), words(101, 101)) == pytest.approx(2 / 3)
+
+
+def test_words_of_both_pages_link_to_themselves():
+    assert competitive(table((1, 101, 1)), words(7, 8), words(8, 7)) == 1
+
+
+def test_empty_pages_have_no_links():
+    assert competitive(table((1, 101, 1)), words(), words()) == 0
+    assert exact(table((1, 101, 1)), words(1), words()) == 0
+
+
+small_page = st.lists(st.integers(0, 5), max_size=8)
+some_links = st.sets(st.tuples(st.integers(0, 5), st.integers(10, 15)), max_size=12)
+
+
+@given(small_page, small_page, some_links)
+def test_exact_matching_is_the_assignment_that_scipy_finds(src, trg, pairs):
+    trg = [10 + word for word in trg]
+    links = table(*((a, b, 1.0) for a, b in pairs))
+    allowed = np.array([[(a, b) in pairs for b in trg] for a in src], float)
+    allowed = allowed.reshape(len(src), len(trg))
+    rows, columns = linear_sum_assignment(allowed, maximize=True)
+    linked = allowed[rows, columns].sum()
+    total = len(src) + len(trg)
+    expected = linked / (total - linked) if total else 0
+    found = exact(links, words(*src), words(*trg))
+    assert found == pytest.approx(expected)
+    # greedy linking finds at least half of the best matching, and never more
+    greedy = competitive(links, words(*src), words(*trg))
+    assert greedy <= found + 1e-9
+    half = linked / 2
+    assert greedy >= (half / (total - half) if total else 0) - 1e-9
