@@ -39,6 +39,10 @@ DEFAULT_REQUEST_HEADERS = {
 }
 
 # --- limits
+SITE_MAX_PAGES = 0  # answers of one site; 0: no limit. A site over a limit is closed
+SITE_MAX_BYTES = 0  # of the bodies
+SITE_MAX_SECONDS = 0  # that its server took to answer
+SITE_SCOUT_PAGES = 0  # then a site of one language waits for the others; 0: never
 DOWNLOAD_TIMEOUT = 60  # seconds for a whole answer
 DOWNLOAD_MAXSIZE = 20_000_000  # bytes; the longest one-page manuals have 5 MB
 DOWNLOAD_WARNSIZE = 0
