@@ -52,14 +52,14 @@ class Site:
 
     def __init__(self, recorded: RecordedSite) -> None:
         self.recorded = recorded
-        self._world = ReplayWorld.open(recorded.warc)
+        self.world = ReplayWorld.open(recorded.warc)
         self._readings: dict[str, Reading] = {}
 
     def read(self, url: str) -> Reading:
         """What the crawler would read at a URL."""
         reading = self._readings.get(url)
         if reading is None:
-            reading = read_page(self._world.answer(url))
+            reading = read_page(self.world.answer(url))
             if reading.document is not None:
                 light = replace(reading.document, tokens=(), chunks=())
                 reading = replace(reading, document=light)
