@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import socket
 import socketserver
+import ssl
 import struct
 import threading
 import time
@@ -95,16 +96,22 @@ class Server:
     """Answers in threads until the `with` block ends."""
 
     def __init__(
-        self, routes: Mapping[str, Route] | None = None, host: str = "127.0.0.1"
+        self,
+        routes: Mapping[str, Route] | None = None,
+        host: str = "127.0.0.1",
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.routes = dict(routes or {})
+        self.scheme = "https" if tls else "http"
         self.asked: list[Asked] = []
         self._times: Counter[str] = Counter()
         self._lock = threading.Lock()
 
         class Handler(socketserver.BaseRequestHandler):
             def handle(handler) -> None:
-                self._serve(handler.request)
+                plain = handler.request
+                with tls.wrap_socket(plain, server_side=True) if tls else plain as ours:
+                    self._serve(ours)
 
         class Listener(socketserver.ThreadingTCPServer):
             daemon_threads = True
@@ -119,7 +126,7 @@ class Server:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
 
     def url(self, path: str = "/") -> str:
-        return f"http://{self.host}:{self.port}{path}"
+        return f"{self.scheme}://{self.host}:{self.port}{path}"
 
     def add(self, site: Site) -> None:
         """Answer for every page of a synthetic site, at the same paths."""

@@ -27,6 +27,23 @@ from crawler.protocols import UrlScorer
 from crawler.rundir import RunDir
 
 
+def check_settings(settings: BaseSettings, defaults: BaseSettings) -> None:
+    """Is a number, or a yes or no, where the profile has one?
+
+    Raises ProfileError, which names the setting: what Scrapy raises does not.
+    """
+    for name, default in defaults.copy_to_dict().items():
+        try:
+            if isinstance(default, bool):
+                settings.getbool(name)
+            elif isinstance(default, int | float):
+                float(settings[name])
+        except (ValueError, TypeError) as error:
+            raise ProfileError(
+                f"{name}={settings[name]}: {error} (the profile has {default})"
+            ) from error
+
+
 def run_dir(crawler: Crawler) -> RunDir:
     """The run directory of a crawl."""
     return RunDir(crawler.settings["RUN_DIR"])

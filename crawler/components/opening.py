@@ -10,14 +10,18 @@ from __future__ import annotations
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
+from scrapy.utils.project import get_project_settings
+
+from crawler.components.assembly import check_settings
 
 
 class Opening:
-    """Lets the spider open its run."""
+    """Looks at the settings, then lets the spider open its run."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Open the run; a BifocalError says why it cannot be."""
+        check_settings(crawler.settings, get_project_settings())
         spider: Any = crawler.spider
         spider.open_run()
         return cls()

@@ -109,6 +109,7 @@ def test_a_recording_that_is_not_there(run_dir, tmp_path):
         ({"URL_SCORER": "crawler.nowhere.Scorer"}, "cannot load"),
         ({"URL_LANGUAGE_MODEL": "json.JSONDecoder"}, "no model"),
         ({"FRONTIER_URL": "mysql://host/db"}, "names no frontier"),
+        ({"DOWNLOAD_TIMEOUT": "soon"}, "DOWNLOAD_TIMEOUT=soon"),
     ],
 )
 def test_parts_that_are_not_there(run_dir, settings, what):

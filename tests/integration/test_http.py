@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import gzip
+import ssl
 import subprocess
 import sys
 import zlib
 from collections import Counter
+from datetime import UTC, datetime
 from email.utils import formatdate
+from ipaddress import IPv4Address
 from pathlib import Path
 from statistics import median
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.x509.oid import NameOID
 
 from crawler.warc.reader import iter_pages
-from tests.commands import Run, crawl, pair_urls
+from tests.commands import Run, crawl, error_line, pair_urls
 from tests.webserver import (
     Server,
     answer,
@@ -236,6 +243,49 @@ def test_the_next_session_asks_only_for_what_gave_no_answer(run, server):
     asked = {asked.path for asked in server.asked[before:]}
     assert asked == {"/robots.txt", "/reset", "/silent", "/half", "/garbage"}
     assert "Fetched 1 more pages (en 1) in" in done.stdout
+
+
+# ------------------------------------------------------------ TLS
+
+
+def self_signed(folder: Path) -> ssl.SSLContext:
+    """A server's side of TLS, with a certificate that nobody vouches for."""
+    key = rsa.generate_private_key(65_537, 2048)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    address = x509.IPAddress(IPv4Address("127.0.0.1"))
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    plain = serialization.NoEncryption()
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain
+    )
+    path = folder / "server.pem"
+    path.write_bytes(pem + certificate.public_bytes(serialization.Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    return context
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
+    routes = {"/": page(f"<p>{ENGLISH}")}
+    with Server(routes, tls=self_signed(tmp_path)) as server:
+        line = error_line(crawl(server.url(), "en,is", tmp_path / "no", **QUICK))
+        assert f"no page could be fetched from {server.url()}: Download" in line
+        assert server.asked == []
+        allowed = {"DOWNLOAD_VERIFY_CERTIFICATES": False} | QUICK
+        done = crawl(server.url(), "en,is", tmp_path / "yes", **allowed)
+        assert done.returncode == 0, done.stderr
+        assert server.paths() == ["/robots.txt", "/"]
+    checked(Run(tmp_path / "yes"))
 
 
 # ------------------------------------------------------------ robots.txt
