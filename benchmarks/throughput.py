@@ -49,7 +49,7 @@ from benchmarks.webserver import TOWN, towns
 RESULTS = Path(__file__).parent / "results" / "throughput.json"
 CLIENT_CORE, SERVER_CORE = 0, (os.cpu_count() or 1) - 1
 SAMPLE_EVERY = 1000  # pages
-RATES_WEB, MEMORY_WEB = "town:10:60:1500", "town:10:2500:150"
+RATES_WEB, MEMORY_WEB = "town:10:30:1500", "town:10:2500:150"
 
 
 # --------------------------------------------------- in the process of a crawl
