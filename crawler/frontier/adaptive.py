@@ -50,6 +50,7 @@ SRC, TRG, NEITHER = range(3)
 # Kinds of hypotheses.
 HANDLE, DECLARED, ALIKE, ALIGNED = "handle", "declared", "alike", "aligned"
 _STRENGTH = {ALIGNED: 0, ALIKE: 1, DECLARED: 2}  # of two kinds, the stronger one stands
+_ALL_SITES = "*"
 # Pages that list pages: seldom a pair, for each side lists its own.
 _LISTING = re.compile(
     r"(?:^|[/?&=_-])(?:tags?|categor(?:y|ies|ia|ias|ie)|archives?|authors?|search|page"
@@ -131,6 +132,11 @@ class _Url:
     def folders(self) -> tuple[str, ...]:
         """The sections that it lies in, coarse to fine."""
         return folders_of(self.handle)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The same, after the crawl as a whole: a new site is like those before it."""
+        return (_ALL_SITES, *self.folders)
 
 
 class _SiteBeliefs:
@@ -246,7 +252,7 @@ class AdaptiveScorer:
                     if url.outcome in (SRC, TRG):
                         self._site(url).unpaired[url.outcome] -= 1
                     # half for each page: the rate counts pairs per download
-                    self._yields.add(url.folders, 0.5, 0.0)
+                    self._yields.add(url.sections, 0.5, 0.0)
         return self._rescore(touched)
 
     def current(self, scored: ScoredUrl) -> ScoredUrl:
@@ -486,7 +492,7 @@ class AdaptiveScorer:
         for witness, said in self._testimony(url):
             witness.add(outcome, said)
         self._languages.add(self._language_chain(url), outcome)
-        self._yields.add(url.folders, 0.0)
+        self._yields.add(url.sections, 0.0)
         if outcome != NEITHER:
             self._site(url).unpaired[outcome] += 1
         url.outcome, url.link, url.model = outcome, None, None
@@ -580,7 +586,7 @@ class AdaptiveScorer:
                 together = max(together, match * (p[0] * q[1] + p[1] * q[0]))
             else:
                 complete = max(complete, match * p[1 - other.outcome])
-        gain = self._yields.rate(url.folders, c.p_yield)
+        gain = self._yields.rate(url.sections, c.p_yield)
         src, trg = (n + c.need_floor for n in self._site(url).unpaired)
         # the share of the unpaired pages that wait for a page in this language, so that
         # a balanced site counts a page of either language once
