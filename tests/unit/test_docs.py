@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import itertools
+import json
 import pkgutil
 import re
 import tomllib
@@ -256,6 +257,32 @@ def test_the_settings_on_command_lines_are_settings():
         for command in commands(page):
             named = re.findall(r"-s ([A-Z_]+)=", command)
             assert [name for name in named if name not in known] == [], command
+
+
+def numbers_in(value: object) -> list[float]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [number for item in value for number in numbers_in(item)]
+    return [float(value)] if isinstance(value, int | float) else []
+
+
+@pytest.mark.parametrize("benchmark", ["throughput", "frontier", "warc"])
+def test_the_figures_of_the_readme_are_those_of_the_results(benchmark):
+    results = json.loads(text_of(f"benchmarks/results/{benchmark}.json"))
+    measured = numbers_in(results)
+    rows = [
+        line.split(" | ")[1:3]
+        for line in text_of("README.md").splitlines()
+        if line.startswith("|") and f"benchmarks.{benchmark}" in line
+    ]
+    assert rows
+    for cell in itertools.chain.from_iterable(rows):
+        for text in re.findall(r"\d[\d,.]*\d", cell):
+            figure = text.replace(",", "")
+            digits = len(figure.partition(".")[2])
+            said = [number for number in measured if f"{number:.{digits}f}" == figure]
+            assert said, f"{text} is not in {benchmark}.json"
 
 
 @pytest.mark.parametrize("name", ["en-is.txt", "demo.txt"])
