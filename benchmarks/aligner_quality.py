@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.profile import AlignProfile, GateConfig
+from crawler.config import load_profile
 from crawler.data import Document, LangPair, PairScore
 from crawler.extract.document import read_page
 from crawler.extract.linearize import linearize
@@ -40,6 +41,7 @@ from crawler.reports.quality import judge_pairs, read_gold
 from crawler.warc.reader import iter_pages
 
 RESULTS = Path(__file__).parent / "results"
+PROFILES = Path(__file__).parents[1] / "settings" / "align"
 SITE = "pool.example"
 _NEAR = 0.8
 # Everything is asked for, best first. In the pools a page is translated if CLD2 says
@@ -141,8 +143,8 @@ def _hidden(name: str, lang: str, path: Path) -> Document:
 _LEAK = re.compile(r"text/[a-z]+/.*\.(xhp|html)|/text/s[a-z]+/|\.xhp|^This page is:")
 
 
-def pools(folder: Path) -> dict[str, object]:
-    table: dict[str, object] = {}
+def pools(folder: Path) -> dict[str, dict[str, object]]:
+    table: dict[str, dict[str, object]] = {}
     for pool in sorted(folder.iterdir()):
         documents, truth, reading = read_pool(pool)
         langs = LangPair.parse(pool.name.replace("-", ","))
@@ -150,10 +152,16 @@ def pools(folder: Path) -> dict[str, object]:
         found, seconds = align(documents, langs, _ALL)
         table[pool.name] = {
             "pages": len(documents),
+            "pages/s, HTML to pairs": round(len(documents) / (reading + seconds)),
             "shared words": measure(first, truth, documents),
             "lexicon": measure(found, truth, documents),
-            "pages/s, HTML to pairs": round(len(documents) / (reading + seconds)),
         }
+        for name in ("shingles", "word_clusters", "signatures"):
+            profile = load_profile(AlignProfile, PROFILES / f"{name}.toml")
+            profile = replace(profile, gates=_ALL.gates, min_score=_ALL.min_score)
+            found, seconds = align(documents, langs, profile)
+            table[pool.name][name] = measure(found, truth, documents)
+            table[pool.name][name]["seconds"] = round(seconds, 1)
         print(pool.name, json.dumps(table[pool.name]), flush=True)
     return table
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from crawler.data import (
     CandidatePair,
@@ -25,6 +25,10 @@ from crawler.data import (
     Site,
     Sketch,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 T_contra = TypeVar("T_contra", contravariant=True)
 
@@ -243,8 +247,8 @@ class PairScorer(Protocol):
 class Bridge(Protocol):
     """Bring two languages into one vocabulary."""
 
-    def encode(self, sketch: Sketch) -> Sequence[int]:
-        """Terms that can be compared with those of a page in the other language."""
+    def encode(self, sketch: Sketch) -> NDArray[np.uint64]:
+        """Its terms in reading order, comparable with those of the other language."""
         ...
 
 

@@ -8,11 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from crawler.aligner.bridges.lexicon import LexiconConfig
+from crawler.aligner.bridges.word_clusters import WordClustersConfig
 from crawler.aligner.candidates.shared_words import SharedWordsConfig
+from crawler.aligner.candidates.shingles import ShinglesConfig
+from crawler.aligner.candidates.signatures import SignaturesConfig
 from crawler.aligner.candidates.translated_words import TranslatedWordsConfig
 from crawler.aligner.frequencies import BoilerplateConfig, Frequencies
 from crawler.aligner.scorers.lengths import log_ratio
 from crawler.data import CandidatePair, Sketch
+from crawler.errors import ProfileError
 
 # Pages that list other pages: they hold beginnings of texts, and change every week.
 _LISTING = re.compile(
@@ -82,4 +86,22 @@ class AlignProfile:
     translated_words: TranslatedWordsConfig = field(
         default_factory=TranslatedWordsConfig
     )
+    # How pages are compared in the last round, once a lexicon is there: `exact` (all
+    # pairs), `shingles` or `signatures`; shingles over the terms of a bridge,
+    # `word_for_word` or `word_clusters`.
+    search: str = "exact"
+    bridge: str = "word_for_word"
+    shingles: ShinglesConfig = field(default_factory=ShinglesConfig)
+    word_clusters: WordClustersConfig = field(default_factory=WordClustersConfig)
+    signatures: SignaturesConfig = field(default_factory=SignaturesConfig)
     bootstrap: BootstrapConfig = field(default_factory=BootstrapConfig)
+
+    def __post_init__(self) -> None:
+        """Refuse a search or a bridge that is not there."""
+        for name, known in (
+            ("search", ("exact", "shingles", "signatures")),
+            ("bridge", ("word_for_word", "word_clusters")),
+        ):
+            value = getattr(self, name)
+            if value not in known:
+                raise ProfileError(f"{name}: {value!r} is none of {', '.join(known)}")

@@ -34,6 +34,7 @@ from crawler.aligner.one_to_one import Scored, one_to_one
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers.lengths import log_ratio
 from crawler.aligner.scoring import PairJudge
+from crawler.aligner.search import search
 from crawler.data import CandidatePair, PairScore
 from crawler.protocols import CandidateGenerator
 
@@ -120,7 +121,7 @@ class SiteAlignment:
                     found[pair].add(generator.name)
         return {pair: frozenset(names) for pair, names in found.items()}
 
-    def _neighbours(self) -> Neighbours:
+    def _neighbours(self, *, seeding: bool) -> Neighbours:
         """What content proposes: for all pages, or, if they are too many, the rest."""
         src, trg = (
             [page for page in side if self._original[page] == page]
@@ -130,12 +131,12 @@ class SiteAlignment:
             partnered = {page for pair in self._proposed for page in pair}
             src, trg = ([p for p in side if p not in partnered] for side in (src, trg))
         if self.lexicon is None:
-            near = shared_words(self.collection, src, trg, self.profile.shared_words)
-        else:
-            near = translated_words(
+            return shared_words(self.collection, src, trg, self.profile.shared_words)
+        if seeding or self.profile.search == "exact":
+            return translated_words(
                 self.collection, src, trg, self.lexicon, self.profile.translated_words
             )
-        return near
+        return search(self.collection, src, trg, self.lexicon, self.profile)
 
     # ------------------------------------------------------------ one round
 
@@ -144,7 +145,7 @@ class SiteAlignment:
 
         `only_mutual`: by content only those that are each other's nearest.
         """
-        near = self._neighbours()
+        near = self._neighbours(seeding=only_mutual)
         if only_mutual:
             near = near.mutual()
         self._usual = self._usual_ratio(near)

@@ -1,0 +1,160 @@
+"""Matching n-grams: pages that share a rare run of words, without comparing all pairs.
+
+Uszkoreit et al. (2010), section 2.1. Two sets of n-grams a page: the matching ones
+(order 5) go into an inverted index, of which singletons, postings in one language only
+and postings of more than 50 pages are dropped; every pair of pages of different
+languages in a posting is a candidate. The scoring ones (order 2) then give the idf
+cosine of section 2.2. Work is at most pages × matching n-grams × 50: linear in pages.
+
+In: the terms of each page in one vocabulary (a Bridge has made them), in reading order.
+Out: candidate pairs; their cosines.
+See also: `nearest` (all pairs, exact), `signatures` (hashes of whole vectors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from crawler.aligner.candidates.nearest import NearestConfig, Neighbours
+from crawler.aligner.scorers.order import permutation_distance
+
+Terms = NDArray[np.uint64]
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, slots=True)
+class ShinglesConfig:
+    """The paper's numbers."""
+
+    matching_order: int = 5  # section 3.1
+    scoring_order: int = 2
+    max_pages: int = 50  # c: a posting of more pages is dropped
+    max_scoring_pages: int = 100_000  # a scoring n-gram of more is dropped
+    # Section 3.2, for books: of the matching n-grams those are kept whose fingerprint
+    # has so many given bits set, and at most so many a page.
+    sampled_bits: int = 0
+    max_ngrams: int = 20_000
+    min_cosine: float = 0.1  # section 3.1
+    max_disorder: float = 1.0  # of permutation_distance; the paper gives no value
+    nearest: NearestConfig = field(default_factory=NearestConfig)
+
+
+def shingles(
+    src: Sequence[int],
+    trg: Sequence[int],
+    terms: Sequence[Terms],
+    config: ShinglesConfig | None = None,
+) -> Neighbours:
+    """The pages that each page shares an n-gram with, best cosine first.
+
+    `terms` has those of `src`, then those of `trg`.
+    """
+    config = config or ShinglesConfig()
+    pairs = candidates(terms, len(src), config)
+    cosines = _cosines(terms, pairs, config)
+    found = Neighbours()
+    for place in np.lexsort((pairs[:, 1], pairs[:, 0], -cosines)).tolist():
+        cosine = float(cosines[place])
+        if cosine < config.min_cosine:
+            break
+        one, other = pairs[place].tolist()
+        ends = src[one], trg[other - len(src)]
+        lists = [found.ranked.setdefault(page, []) for page in ends]
+        if min(map(len, lists)) >= config.nearest.n_best:
+            continue
+        if config.max_disorder < 1 and config.max_disorder < permutation_distance(
+            *(ngrams(terms[n], config.scoring_order) for n in (one, other))
+        ):
+            continue
+        found.pairs[ends] = cosine
+        lists[0].append((ends[1], cosine))
+        lists[1].append((ends[0], cosine))
+    found.ranked = {page: others for page, others in found.ranked.items() if others}
+    return found
+
+
+def ngrams(terms: Terms, order: int) -> Terms:
+    """Hashes of the n-grams of a page, in reading order."""
+    count = max(len(terms) - order + 1, 0)
+    hashed = np.zeros(count, np.uint64)
+    for offset in range(order):
+        hashed = (hashed ^ terms[offset : offset + count]) * _GOLDEN
+        hashed ^= hashed >> np.uint64(29)
+    return hashed
+
+
+def candidates(
+    terms: Sequence[Terms], first_trg: int, config: ShinglesConfig
+) -> NDArray[np.int64]:
+    """Pairs (page of src, page of trg) with a posting in common, each once, sorted.
+
+    Pages are numbered as in `terms`; those from `first_trg` on are of trg.
+    """
+    grams, pages = _postings([_matching(page, config) for page in terms])
+    if not len(grams):
+        return np.empty((0, 2), np.int64)
+    starts = np.flatnonzero(np.r_[True, grams[1:] != grams[:-1]])
+    sizes = np.diff(np.r_[starts, len(grams)])
+    in_trg = np.r_[0, np.cumsum(pages >= first_trg)]
+    trg_sizes = in_trg[starts + sizes] - in_trg[starts]
+    src_sizes = sizes - trg_sizes
+    kept = (src_sizes > 0) & (trg_sizes > 0) & (sizes <= config.max_pages)
+    starts, src_sizes, trg_sizes = starts[kept], src_sizes[kept], trg_sizes[kept]
+    # the n-th pair of a posting is its page n // width of src and n % width of trg
+    products = src_sizes * trg_sizes
+    within = np.arange(products.sum()) - np.repeat(
+        np.cumsum(products) - products, products
+    )
+    width, start = np.repeat(trg_sizes, products), np.repeat(starts, products)
+    first = pages[start + within // width]
+    second = pages[start + np.repeat(src_sizes, products) + within % width]
+    keys = np.unique(first * len(terms) + second)
+    return np.stack([keys // len(terms), keys % len(terms)], axis=1)
+
+
+def _matching(terms: Terms, config: ShinglesConfig) -> Terms:
+    grams = np.unique(ngrams(terms, config.matching_order))
+    if config.sampled_bits:
+        mask = np.uint64((1 << config.sampled_bits) - 1)
+        grams = grams[grams & mask == mask]
+    return grams[: config.max_ngrams]  # hashes: the smallest are a fair sample
+
+
+def _postings(grams: Sequence[Terms]) -> tuple[Terms, NDArray[np.int64]]:
+    """(n-gram, page) of all pages, sorted by both."""
+    if not grams:
+        return np.empty(0, np.uint64), np.empty(0, np.int64)
+    pages = np.repeat(np.arange(len(grams)), [len(page) for page in grams])
+    flat = np.concatenate(grams)
+    order = np.argsort(flat, kind="stable")
+    return flat[order], pages[order]
+
+
+def _cosines(
+    terms: Sequence[Terms], pairs: NDArray[np.int64], config: ShinglesConfig
+) -> NDArray[np.float64]:
+    """Section 2.2: idf cosines of the scoring n-grams, without term frequencies."""
+    if not len(pairs):
+        return np.empty(0)
+    grams = [np.unique(ngrams(page, config.scoring_order)) for page in terms]
+    distinct, columns, frequency = np.unique(
+        np.concatenate(grams), return_inverse=True, return_counts=True
+    )
+    used = (frequency > 1) & (frequency <= config.max_scoring_pages)
+    idf = np.where(used, np.log(len(terms) / frequency), 0.0)
+    rows = np.repeat(np.arange(len(grams)), [len(page) for page in grams])
+    matrix = csr_matrix((idf[columns], (rows, columns)), (len(grams), len(distinct)))
+    norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    cosines = np.empty(len(pairs))
+    for start in range(0, len(pairs), 10_000):  # bounds memory
+        one, other = pairs[start : start + 10_000].T
+        dots = np.asarray(matrix[one].multiply(matrix[other]).sum(axis=1)).ravel()
+        cosines[start : start + 10_000] = dots / np.maximum(
+            norms[one] * norms[other], 1e-12
+        )
+    return cosines

@@ -1,0 +1,43 @@
+"""Which pages are near, for sites on which not all pairs can be compared.
+
+The profile names the algorithm: matching n-grams over a bridge (`shingles`), or the
+signatures of projected vectors (`signatures`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.bridges.projection import project
+from crawler.aligner.bridges.word_clusters import WordClusters
+from crawler.aligner.bridges.word_for_word import WordForWord
+from crawler.aligner.candidates.nearest import Neighbours
+from crawler.aligner.candidates.shingles import shingles
+from crawler.aligner.candidates.signatures import near_signatures
+from crawler.aligner.collection import Collection
+from crawler.aligner.profile import AlignProfile
+from crawler.protocols import Bridge
+
+
+def search(
+    collection: Collection,
+    src: Sequence[int],
+    trg: Sequence[int],
+    lexicon: Lexicon,
+    profile: AlignProfile,
+) -> Neighbours:
+    """The nearest pages of each of `src` and `trg`."""
+    if not len(src) or not len(trg):
+        return Neighbours()
+    one, other = ([collection.sketch(page) for page in side] for side in (src, trg))
+    if profile.search == "signatures":
+        rows, columns = project(
+            one, other, lexicon, profile.translated_words.projection
+        )
+        return near_signatures(src, trg, rows, columns, profile.signatures)
+    bridge: Bridge = WordForWord(lexicon)
+    if profile.bridge == "word_clusters":
+        bridge = WordClusters(lexicon, profile.word_clusters)
+    terms = [bridge.encode(sketch) for sketch in (*one, *other)]
+    return shingles(src, trg, terms, profile.shingles)
