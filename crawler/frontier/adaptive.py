@@ -279,8 +279,8 @@ class AdaptiveScorer:
                 "paired": url.paired,
                 "language": url.language,
                 "sources": url.sources,
-                "model": url.model and [round(p, 4) for p in url.model],
-                "score": round(url.score, 6),
+                "model": url.model,  # whole: near ties would come out otherwise
+                "score": url.score,
                 "partners": [
                     (numbers[self._at(other)], kind)
                     for other, kind in url.partners.items()

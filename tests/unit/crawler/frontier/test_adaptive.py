@@ -175,11 +175,12 @@ def order_of(
     return order
 
 
-def test_a_resumed_crawl_goes_on_in_the_same_order(tmp_path):
+@pytest.mark.parametrize("cut", [20, 60, 150])
+def test_a_resumed_crawl_goes_on_in_the_same_order(cut, tmp_path):
     world = ReplayWorld.open(DEMO / "demo.warc.gz")
     whole = order_of(tmp_path / "whole.sqlite", world, None, {})
     fetched: dict[str, str] = {}
-    first = order_of(tmp_path / "cut.sqlite", world, 60, fetched)
+    first = order_of(tmp_path / "cut.sqlite", world, cut, fetched)
     rest = order_of(tmp_path / "cut.sqlite", world, None, fetched)
     assert len(whole) > 150
     assert first + rest == whole
