@@ -12,65 +12,23 @@ test sites (lett.test, 203) are for evaluation only and must never be read with 
 
 from __future__ import annotations
 
-import base64
-import binascii
 import gzip
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-from crawler.data import Lang, Page
+from crawler.data import Lang
 from crawler.extract.document import build_document
-from crawler.languages import known_code
+from crawler.warc.lett import LettPage, read_lett
 from training.data.evidence import write_pairs, write_urls
 from training.data.tables import (
     BadRow,
     PairRow,
     UrlRow,
     clean_pair,
-    clean_url,
     write_table,
 )
-
-_NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class LettPage:
-    """One line of a .lett file."""
-
-    url: str
-    lang: Lang
-    html: bytes
-    text: str
-
-
-def read_lett(lines: Iterable[bytes], counts: Counter[str]) -> Iterator[LettPage]:
-    """The pages of a .lett file; bad lines are counted by reason."""
-    for line in lines:
-        counts["rows"] += 1
-        cells = line.rstrip(b"\r\n").split(b"\t")
-        if len(cells) != 6:
-            counts["bad/not six columns"] += 1
-            continue
-        lang = known_code(cells[0].decode("ascii", "replace"))
-        if lang is None:
-            counts["bad/unknown language"] += 1
-            continue
-        try:
-            yield LettPage(
-                clean_url(cells[3].decode("utf-8", "replace")),
-                lang,
-                base64.b64decode(cells[4], validate=True),
-                base64.b64decode(cells[5], validate=True).decode("utf-8", "replace"),
-            )
-        except binascii.Error:
-            counts["bad/base64"] += 1
-        except BadRow as reason:
-            counts[f"bad/{reason}"] += 1
 
 
 def read_gold(path: Path, counts: Counter[str]) -> list[PairRow]:
@@ -97,10 +55,7 @@ def linked_negatives(
     """
     for page in pages:
         partner = gold.get(page.url)
-        recorded = Page(
-            page.url, 200, (("Content-Type", "text/html"),), page.html, _NO_DATE
-        )
-        document = build_document(recorded) if partner else None
+        document = build_document(page.page) if partner else None
         if document is None:
             continue
         linked = {link.url for link in document.links}

@@ -1,0 +1,152 @@
+"""The WMT16 document alignment task: how many of its pairs does the aligner find?
+
+In: a folder with one .lett or .lett.gz file a site, and a list of true pairs (*.pairs,
+two URLs and a tab a line; src may come first or second).  Out: recall by three rules,
+and the stage at which the others are lost.
+
+- official: each page is in one pair at most; a pair is found or it is not.
+- without 1-1: a pair is found if the one page is the best partner of the other, as the
+  authors of the best system count (Yandex 2016, section 5).
+- soft: a pair also counts if one of its pages is there, with a page whose text is 95 %
+  the text of the other (edit similarity).
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rapidfuzz.distance import Levenshtein
+
+from crawler.aligner.aligner import Aligner
+from crawler.aligner.collection import Collection
+from crawler.aligner.profile import AlignProfile
+from crawler.aligner.site import SiteAlignment
+from crawler.data import Document, LangPair, PairScore
+from crawler.errors import RunDirError
+from crawler.extract.document import build_document
+from crawler.urls import canonicalize
+from crawler.warc.lett import LettPage, read_lett
+
+_SITE = "wmt16"
+_SIMILAR = 0.95
+_COMPARED = 20_000  # characters; the time of a comparison grows with the square
+
+Urls = tuple[str, str]  # src, trg
+
+
+@dataclass(frozen=True, slots=True)
+class Wmt16Result:
+    """Counts of true pairs: all, those left after each stage, those found by a rule."""
+
+    pairs: int
+    stages: Mapping[str, int]
+    official: int
+    without_one_to_one: int
+    soft: int
+    lines: Counter[str]  # what was read, and what could not be
+
+    def __str__(self) -> str:
+        total = max(self.pairs, 1)
+        rows = [
+            *((f"  {name}", count) for name, count in self.stages.items()),
+            ("found, official rule", self.official),
+            ("found, without 1-1", self.without_one_to_one),
+            ("found, soft rule", self.soft),
+        ]
+        return "\n".join(
+            [f"{self.pairs} true pairs"]
+            + [f"{name:28} {count:6} {count / total:7.2%}" for name, count in rows]
+        )
+
+
+def evaluate(
+    folder: Path, langs: LangPair, profile: AlignProfile | None = None
+) -> Wmt16Result:
+    """Align every site of a folder and count; RunDirError if something is missing."""
+    files = sorted([*folder.glob("*.lett"), *folder.glob("*.lett.gz")])
+    lists = sorted(folder.glob("*.pairs"))
+    if not files or not lists:
+        raise RunDirError(
+            f"{folder}: expected .lett.gz files and a list *.pairs of true pairs"
+            " (lett.train and train.pairs of the WMT16 task)"
+        )
+    counts: Counter[str] = Counter()
+    sites = {str(file): list(_pages(file, counts)) for file in files}
+    sides = {page.url: page.lang for pages in sites.values() for page in pages}
+    gold = set(_gold(lists, sides, langs))
+    stages: Counter[str] = Counter({"both pages there": 0})
+    official = best = soft = 0
+    for pages in sites.values():
+        mine = {page.url: page.text for page in pages}
+        true = {pair for pair in gold if pair[0] in mine and pair[1] in mine}
+        with Aligner(langs, profile) as aligner:
+            for document in _documents(pages, langs):
+                aligner.add(document)
+            collection = Collection(aligner.store, _SITE, aligner.profile.boilerplate)
+            site = SiteAlignment(
+                collection, aligner.generators, aligner.profile, Counter()
+            )
+        scores = list(site.scores.values())
+        stages["both pages there"] += len(true)
+        stages["scored"] += len(true & {(s.src_url, s.trg_url) for s in scores})
+        accepted = {(pair.src_url, pair.trg_url) for pair in site.pairs}
+        official += len(true & accepted)
+        best += len(true & _best(scores))
+        soft += sum(pair in accepted or _similar(pair, accepted, mine) for pair in true)
+    return Wmt16Result(len(gold), stages, official, best, soft, counts)
+
+
+def _pages(file: Path, counts: Counter[str]) -> Iterator[LettPage]:
+    opener = gzip.open if file.suffix == ".gz" else open
+    try:
+        with opener(file, "rb") as lines:
+            yield from read_lett(lines, counts)
+    except (OSError, EOFError) as error:
+        raise RunDirError(f"{file}: cannot be read: {error}") from error
+
+
+def _gold(
+    lists: Sequence[Path], sides: Mapping[str, str], langs: LangPair
+) -> Iterator[Urls]:
+    for file in lists:
+        for line in file.read_text("utf-8", "replace").splitlines():
+            one, other = (canonicalize(cell) for cell in [*line.split("\t"), ""][:2])
+            if one and other:
+                turned = sides.get(one) == langs.trg or sides.get(other) == langs.src
+                yield (other, one) if turned else (one, other)
+
+
+def _documents(pages: Sequence[LettPage], langs: LangPair) -> Iterator[Document]:
+    """The pages in the languages that the file gives them, as one site."""
+    for page in pages:
+        document = build_document(page.page) if page.lang in langs else None
+        if document:
+            yield replace(document, lang=page.lang, site=_SITE)
+
+
+def _best(scores: Sequence[PairScore]) -> set[Urls]:
+    """Pairs of which one page has no better partner than the other."""
+    best: dict[str, PairScore] = {}
+    for score in sorted(scores, key=lambda s: (-s.score, s.src_url, s.trg_url)):
+        best.setdefault(score.src_url, score)
+        best.setdefault(score.trg_url, score)
+    return {(score.src_url, score.trg_url) for score in best.values()}
+
+
+def _similar(pair: Urls, accepted: AbstractSet[Urls], texts: Mapping[str, str]) -> bool:
+    """Is one page of a pair accepted with a page that is much like the other?"""
+    return any(
+        pair[here] == ends[here] and _same(texts[pair[1 - here]], texts[ends[1 - here]])
+        for ends in accepted
+        for here in (0, 1)
+    )
+
+
+def _same(a: str, b: str) -> bool:
+    a, b = a[:_COMPARED], b[:_COMPARED]
+    return Levenshtein.normalized_similarity(a, b, score_cutoff=_SIMILAR) > 0

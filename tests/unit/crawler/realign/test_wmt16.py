@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import base64
+import gzip
+
+import pytest
+
+from crawler.cli import main
+from crawler.data import LangPair
+from crawler.errors import RunDirError
+from crawler.realign.wmt16 import evaluate
+from tests.worlds import build_site
+
+LANGS = LangPair("en", "fr")
+
+
+def lett(pages, languages) -> bytes:
+    def code(data: bytes) -> bytes:
+        return base64.b64encode(data)
+
+    lines = [
+        b"\t".join(
+            [
+                languages[page.url].encode(),
+                b"text/html",
+                b"charset=utf-8",
+                page.url.encode(),
+                code(page.body),
+                code(b"text of " + page.url.encode()),
+            ]
+        )
+        for page in pages
+    ]
+    return gzip.compress(b"\n".join(lines) + b"\n")
+
+
+@pytest.fixture
+def task(tmp_path):
+    site = build_site(style="dir", concepts=20, langs=("en", "fr"))
+    gold = site.gold("en", "fr")
+    languages = {url: "en" for url, _ in gold} | {url: "fr" for _, url in gold}
+    pages = [page for page in site.pages() if page.url in languages]
+    (tmp_path / "site.lett.gz").write_bytes(lett(pages, languages))
+    lines = [f"{a}\t{b}\n" for a, b in sorted(gold)]
+    lines[0] = "\t".join(reversed(lines[0].split())) + "\n"  # the order is not fixed
+    (tmp_path / "train.pairs").write_text("".join(lines))
+    return tmp_path, gold
+
+
+def test_every_rule_counts_what_the_aligner_finds(task):
+    folder, gold = task
+    result = evaluate(folder, LANGS)
+    assert result.pairs == len(gold)
+    assert result.stages["both pages there"] == len(gold)
+    assert result.official == result.soft == result.stages["scored"] == len(gold)
+    assert result.without_one_to_one == len(gold)
+    assert result.lines["rows"] == 2 * len(gold)
+
+
+def test_a_page_that_is_not_there_loses_its_pair_at_the_first_stage(task):
+    folder, gold = task
+    with (folder / "train.pairs").open("a") as file:
+        file.write("http://missing.example/en\thttp://missing.example/fr\n")
+    result = evaluate(folder, LANGS)
+    assert result.pairs == len(gold) + 1
+    assert result.stages["both pages there"] == result.official == len(gold)
+
+
+def test_the_verb_prints_each_rule_with_its_share(task, capsys):
+    folder, gold = task
+    assert main(["eval", "wmt16", str(folder)]) == 0
+    output = capsys.readouterr().out
+    assert f"{len(gold)} true pairs" in output
+    assert "found, official rule" in output
+    assert "100.00%" in output
+
+
+def test_a_folder_without_data_says_what_is_expected(tmp_path):
+    with pytest.raises(RunDirError, match=r"expected \.lett\.gz files"):
+        evaluate(tmp_path, LANGS)
+    (tmp_path / "x.lett.gz").write_bytes(b"no gzip")
+    (tmp_path / "x.pairs").write_text("")
+    with pytest.raises(RunDirError, match="cannot be read"):
+        evaluate(tmp_path, LANGS)
