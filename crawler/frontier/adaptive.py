@@ -481,7 +481,7 @@ class AdaptiveScorer:
 
     def _ask_model(self, new: Iterable[_Url]) -> None:
         """Ask for the language of the URLs that do not name it, as one batch."""
-        unmarked = [url for url in new if not url.scheme]
+        unmarked = [url for url in new if not url.scheme and url.language is None]
         if unmarked:
             said = self.language_model.predict([url.url for url in unmarked])
             for url, distribution in zip(unmarked, said, strict=True):
