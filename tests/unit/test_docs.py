@@ -217,7 +217,9 @@ def test_every_relative_link_leads_somewhere(page):
 
 def test_every_page_of_the_documentation_is_in_the_index():
     for page in (ROOT / "docs").glob("*.md"):
-        assert page.name == "index.md" or f"({page.name})" in text_of("docs/index.md")
+        assert page.name == "index.md" or f"({page.name})" in text_of(
+            "docs/index.md"
+        ), f"add a row for {page.name} to docs/index.md"
     for page in (ROOT / "docs" / "decisions").glob("0*.md"):
         assert f"({page.name})" in text_of("docs/decisions/README.md")
 
