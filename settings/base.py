@@ -12,7 +12,7 @@ USER_AGENT = "bifocal/0.1 (+https://github.com/bifocal-crawler/bifocal)"
 
 # --- what is crawled
 SCOPE = "site"  # site (registered domain), host or path; also -a scope=
-RUN_DIR = None  # default: runs/LANGS-DATE-TIME
+RUN_DIR = None  # default: runs/DATE-TIME
 FRONTIER_URL = None  # default: sqlite:RUN_DIR/frontier.sqlite; or memory:
 FRONTIER_MAX_DEPTH = 100  # clicks from a seed: an endless calendar, not a long manual
 URL_LANGUAGE_MODEL = "models.rules.UrlLanguageRules"

@@ -8,7 +8,7 @@ time and no waiting: the order is exact, and every run gives the same.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.crawler import Crawler
@@ -65,6 +65,8 @@ class ReplayDownloadHandler(BaseDownloadHandler):
         assert crawler.addons is not None
         (addon,) = (a for a in crawler.addons.addons if isinstance(a, ReplayAddon))
         assert addon.world is not None
+        spider: Any = crawler.spider
+        addon.world.counts = spider.counts  # of the crawl, which end up in stats.json
         return cls(crawler, addon.world)
 
     async def download_request(self, request: Request) -> Response:
@@ -80,7 +82,5 @@ class ReplayDownloadHandler(BaseDownloadHandler):
         return kind(request.url, status=page.status, headers=headers, body=page.body)
 
     async def close(self) -> None:
-        """Add what the world was asked to the stats, and give its files back."""
-        for name, count in self.world.counts.items():
-            self.crawler.stats.set_value(name, count)
+        """Give the world's files back."""
         self.world.close()

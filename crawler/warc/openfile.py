@@ -133,6 +133,6 @@ def _write(descriptor: int, data: bytes) -> None:
 
 def _unwritable(path: Path, reason: str | None) -> WarcError:
     return WarcError(
-        f"{path}: cannot be written: {reason} (make room, or set WARC_DIR to another"
-        " folder; every record before is complete)"
+        f"{path}: cannot be written: {reason} (make room, or choose another RUN_DIR;"
+        " every record before is complete)"
     )

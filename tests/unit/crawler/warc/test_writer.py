@@ -292,7 +292,7 @@ def test_a_file_that_cannot_grow_is_an_error_that_loses_nothing(writer):
         written, error = fill(warc)
     assert written > 1
     assert "cannot be written: File too large" in str(error)
-    assert "WARC_DIR" in str(error)
+    assert "RUN_DIR" in str(error)
     assert "\n" not in str(error)
     warc.write_exchange(exchange(999))  # there is room again
     warc.close()
@@ -337,7 +337,7 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path, place):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(WarcError, match="cannot be written") as error:
         WarcWriter(tmp_path / place).write_exchange(exchange())
-    assert "WARC_DIR" in str(error.value)
+    assert "RUN_DIR" in str(error.value)
 
 
 def test_a_file_that_cannot_hold_its_first_record_is_taken_away_again(writer):
