@@ -62,5 +62,8 @@ def folders_of(handle: str) -> tuple[str, ...]:
 
     >>> folders_of("example.org/5/guide/a.html")
     ('example.org', 'example.org/5', 'example.org/5/guide')
+    >>> folders_of("example.org")
+    ('example.org',)
     """
-    return _prefixes(handle.partition("?")[0].rpartition("/")[0])
+    path = handle.partition("?")[0]
+    return _prefixes(path.rpartition("/")[0] or path)
