@@ -1,8 +1,8 @@
 """How good are the document pairs?
 
-    python benchmarks/aligner_quality.py sites WORLDS     recorded sites, URLs and links
-    python benchmarks/aligner_quality.py pools POOLS      content only: no URL, no link
-    python benchmarks/aligner_quality.py stress POOLS     content only, and little of it
+    python -m benchmarks.aligner_quality sites WORLDS     recorded sites, URLs and links
+    python -m benchmarks.aligner_quality pools POOLS      content only: no URL, no link
+    python -m benchmarks.aligner_quality stress POOLS     content only, and little of it
 
 WORLDS holds `warcs`, `truth` and `pairs.json`; POOLS a folder en-xx for each language
 with `docs.tsv` (id, language, name, HTML file, text) and `truth.tsv`. Results go to
@@ -30,13 +30,13 @@ from statistics import mean
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.degrade import first_words, half_of_blocks, main_text
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.profile import AlignProfile, GateConfig
 from crawler.config import load_profile
 from crawler.data import Document, LangPair, PairScore
 from crawler.extract.document import read_page
 from crawler.extract.linearize import linearize
-from crawler.extract.text import blocks_of
 from crawler.reports.quality import judge_pairs, read_gold
 from crawler.warc.reader import iter_pages
 
@@ -171,11 +171,18 @@ def without_lexicon() -> AlignProfile:
 
 
 def measure(
-    found: Sequence[PairScore], truth: Truth, documents: Sequence[Document]
+    found: Sequence[PairScore],
+    truth: Truth,
+    documents: Sequence[Document],
+    known: Truth | None = None,
 ) -> dict[str, float]:
-    """Strict, soft and ranked figures of a list of pairs."""
+    """Strict, soft and ranked figures of a list of pairs.
+
+    `known`: pairs of which one page was taken out; its copy is as right as it was.
+    """
     grams = _Grams(documents)
-    partner = dict(truth) | {trg: src for src, trg in truth}
+    known = known or truth
+    partner = dict(known) | {trg: src for src, trg in known}
 
     def near(url: str, other: str) -> str | None:
         """The true pair's page that `url` stands for, next to `other`."""
@@ -188,12 +195,12 @@ def measure(
     best_f1 = at_99 = precision = recall = 0.0
     for count, pair in enumerate(ranked, 1):
         ends = pair.src_url, pair.trg_url
-        true = {ends} & set(truth)
+        true = {ends} & set(known)
         if src := near(*ends):
             true.add((src, pair.trg_url))
         if trg := near(*reversed(ends)):
             true.add((pair.src_url, trg))
-        hit |= true
+        hit |= true & set(truth)
         right += bool(true)
         p, r = right / count, len(hit) / len(truth)
         f1 = 2 * p * r / (p + r) if right else 0.0
@@ -245,78 +252,65 @@ class _Grams:
 # ---------------------------------------------------------------- stress
 
 
-def stress(folder: Path) -> dict[str, object]:
-    table: dict[str, object] = {}
+def stress(folder: Path) -> dict[str, dict[str, float]]:
+    table: dict[str, dict[str, float]] = {}
     conditions: dict[str, Callable[[list[Document], Truth], Sequence[Document]]] = {
-        "first 50 words": lambda documents, _: [_first(d, 50) for d in documents],
-        "half of the blocks of one side": _half,
+        "first 50 words": lambda documents, _: [first_words(d, 50) for d in documents],
+        "half of the blocks of one side": lambda documents, _: half_of_blocks(
+            documents
+        ),
         "70 % without a partner": _unpaired,
         "no shared word": _no_anchors,
     }
     for pool in sorted(folder.iterdir()):
         documents, truth, _ = read_pool(pool)
         langs = LangPair.parse(pool.name.replace("-", ","))
-        documents = _main_text(documents)
+        texts = main_text(documents)
         for name, change in conditions.items():
-            changed = list(change(documents, truth))
+            whole = name.startswith("70")
+            changed = list(change(documents if whole else texts, truth))
             left = {document.url for document in changed}
             pairs = [pair for pair in truth if left.issuperset(pair)]
             found, _ = align(changed, langs, _ALL)
-            table[f"{pool.name} {name}"] = measure(found, pairs, changed)
+            table[f"{pool.name} {name}"] = measure(
+                found, pairs, documents if whole else changed, truth
+            )
             print(pool.name, name, table[f"{pool.name} {name}"], flush=True)
+        table[f"{pool.name} new sites of 15 short pages"] = small_sites(
+            texts, truth, langs
+        )
+        print(pool.name, table[f"{pool.name} new sites of 15 short pages"], flush=True)
     return table
 
 
-def _main_text(documents: Sequence[Document]) -> list[Document]:
-    """Pages as paragraphs: no markup to compare, no block that many pages have."""
-    blocks = [blocks_of(document.tokens, document.chunks) for document in documents]
-    seen: dict[tuple[str | None, str], int] = {}
-    for document, page in zip(documents, blocks):
-        for text in {block.text for block in page}:
-            key = document.lang, text
-            seen[key] = seen.get(key, 0) + 1
-    ceiling = max(5, len(documents) // 200)
-    return [
-        _page(
-            document,
-            [
-                block.text
-                for block in page
-                if not block.boilerplate and seen[document.lang, block.text] <= ceiling
-            ]
-            or [block.text for block in page],
-        )
-        for document, page in zip(documents, blocks)
-    ]
+def small_sites(
+    documents: Sequence[Document], truth: Truth, langs: LangPair
+) -> dict[str, float]:
+    """Strict recall on ten sites of 15 page pairs of 50 words each.
 
-
-def _page(document: Document, texts: Sequence[str]) -> Document:
-    return replace(document, tokens=("<p", "", "</p") * len(texts), chunks=tuple(texts))
-
-
-def _first(document: Document, count: int) -> Document:
-    texts = []
-    for text in document.chunks:
-        words = _pieces(text)[:count]
-        if words:
-            texts.append("".join(words))
-        count -= len(words)
-    return _page(document, texts)
-
-
-def _pieces(text: str) -> list[str]:
-    """Words with the blanks after them; of a script without blanks two letters."""
-    return re.findall(r"[\u3040-\u9fff]{1,2}|[^\s\u3040-\u9fff]+\s*|\s+", text)
-
-
-def _half(documents: Sequence[Document], _: Truth) -> Iterator[Document]:
-    for document in documents:
-        if document.lang == "en" or len(document.chunks) < 2:
-            yield document
-            continue
-        chance = random.Random(document.url)
-        kept = [text for text in document.chunks if chance.random() < 0.5]
-        yield _page(document, kept or document.chunks[:1])
+    The lexicon comes from all other pages; without it the site has only itself.
+    """
+    chance = random.Random(0)
+    chosen = chance.sample(truth, 150)
+    taken = {url for pair in chosen for url in pair}
+    by_url = {document.url: document for document in documents}
+    with Aligner(langs) as aligner:
+        for document in documents:
+            if document.url not in taken:
+                aligner.add(document)
+        aligner.finish()
+        known = aligner.lexicon
+    found: dict[str, list[float]] = {"with the lexicon": [], "without": []}
+    for start in range(0, len(chosen), 15):
+        pairs = chosen[start : start + 15]
+        site = [first_words(by_url[url], 50) for pair in pairs for url in pair]
+        for name, lexicon in (("with the lexicon", known), ("without", None)):
+            with Aligner(langs, _ALL, known=lexicon) as aligner:
+                for document in site:
+                    aligner.add(document)
+                accepted = {(p.src_url, p.trg_url) for p in aligner.finish()}
+            found[name].append(len(accepted & set(pairs)) / len(pairs))
+    return {name: round(mean(shares), 4) for name, shares in found.items()}
 
 
 def _unpaired(documents: Sequence[Document], truth: Truth) -> Iterator[Document]:

@@ -14,7 +14,7 @@ from crawler.aligner.candidates.shingles import ShinglesConfig
 from crawler.aligner.candidates.signatures import SignaturesConfig
 from crawler.aligner.candidates.translated_words import TranslatedWordsConfig
 from crawler.aligner.frequencies import BoilerplateConfig, Frequencies
-from crawler.aligner.scorers.lengths import log_ratio
+from crawler.aligner.scorers.combine import MODELS
 from crawler.data import CandidatePair, Sketch
 from crawler.errors import ProfileError
 
@@ -34,7 +34,7 @@ class GateConfig:
     min_main: int = 15  # of them, outside of menus
     listings: bool = False  # pair pages that only list others: tags, archives, search
     max_identical: float = 0.5  # of the shorter page's blocks: not translated
-    max_length_ratio: float = 3.0  # of main texts, the longer by the shorter
+    max_length_ratio: float = 3.0  # of main texts, against what is usual on the site
 
     def is_text(self, sketch: Sketch, frequencies: Frequencies) -> bool:
         """Has a page a text of its own? `sketch` as stored, boilerplate and all."""
@@ -52,7 +52,7 @@ class GateConfig:
         # English is what of the Italian page has not been translated.
         if pair.src.family == pair.trg.family and pair.src.handle != pair.trg.handle:
             return "third_language"
-        if abs(log_ratio(pair.src, pair.trg)) > math.log(self.max_length_ratio):
+        if features["lengths.difference"] > math.log(self.max_length_ratio):
             return "length"
         return None
 
@@ -74,6 +74,7 @@ class AlignProfile:
     """Which rooms run, with the settings of each."""
 
     min_score: float = 0.5  # probability above which a pair is accepted
+    model: str = "logistic"  # how features become a score: see scorers.combine
     # Brute force over all pages up to here; beyond it content is compared only for
     # pages without a partner by URL or link.
     max_content_pages: int = 20_000
@@ -101,6 +102,7 @@ class AlignProfile:
         for name, known in (
             ("search", ("exact", "shingles", "signatures")),
             ("bridge", ("word_for_word", "word_clusters")),
+            ("model", MODELS),
         ):
             value = getattr(self, name)
             if value not in known:

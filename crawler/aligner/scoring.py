@@ -40,7 +40,9 @@ class PairJudge:
     ) -> None:
         self.profile = profile
         self.counts = counts
-        self.model = load_model("words" if lexicon is None else "lexicon")
+        self.model = load_model(
+            profile.model, "words" if lexicon is None else "lexicon"
+        )
         self._cheap: list[PairScorer] = [
             OverlapScorer(),
             LengthScorer(frequencies, usual),

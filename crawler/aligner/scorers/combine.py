@@ -1,20 +1,43 @@
 """Features → one score: the probability that a pair is a translation.
 
 Resnik & Smith (2003), section 5.3, let a learner weigh the features instead of setting
-thresholds by hand. Here it is a logistic model over what the two pages say, whose
-weights are data (`logistic.json`, with the sites that they were fitted on). What URLs
-and links say comes on top, as a fixed number of nats, small enough that pages which
-look and read differently are refused whatever they are called.
+thresholds by hand. Three ways, of which a profile names one (`model`):
+
+- `logistic`, the default: a logistic model over what the two pages say. What URLs and
+  links say comes on top, as a fixed number of nats, small enough that pages which look
+  and read differently are refused whatever they are called.
+- `tree`: a decision tree over the same features, as the paper's C5.0.
+- `thresholds`: the paper's manual ones, section 2.1.3: dp < 20 % and p < 0.05; with a
+  lexicon tsim > 0.15 besides, or instead, section 4.3.
+
+Weights and trees are data: *.json here, with the sites that they were fitted on. They
+are written by benchmarks/aligner_fit.py.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any, Protocol
+
+Features = Mapping[str, float]
+MODELS = ("logistic", "tree", "thresholds")
+
+
+class Model(Protocol):
+    """P(translation | features); a feature that is absent counts as 0."""
+
+    def probability(self, features: Features) -> float:
+        """The score of a pair, from 0 to 1."""
+        ...
+
+    def best_case(self, features: Features) -> float:
+        """The most that the score can become once absent features are known."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,25 +45,22 @@ class Logistic:
     """Weights of features, and of the evidence outside the pages."""
 
     bias: float
-    weights: Mapping[str, float]
-    evidence: Mapping[str, float]
+    weights: Features
+    evidence: Features
     fitted_on: tuple[str, ...]
 
-    def probability(self, features: Mapping[str, float]) -> float:
-        """P(translation | features); a feature that is absent counts as 0."""
+    def probability(self, features: Features) -> float:
+        """The logistic function of the weighted sum."""
         return _sigmoid(self._logit(features))
 
-    def best_case(self, features: Mapping[str, float]) -> float:
-        """The most that the probability can become once absent features are known.
-
-        Every feature that may be absent lies between 0 and 1, or below.
-        """
+    def best_case(self, features: Features) -> float:
+        """Every feature that may be absent lies between 0 and 1, or below."""
         absent = [
             weight for name, weight in self.weights.items() if name not in features
         ]
         return _sigmoid(self._logit(features) + sum(w for w in absent if w > 0))
 
-    def _logit(self, features: Mapping[str, float]) -> float:
+    def _logit(self, features: Features) -> float:
         return self.bias + sum(
             weight * features.get(name, 0.0)
             for table in (self.weights, self.evidence)
@@ -48,18 +68,65 @@ class Logistic:
         )
 
 
-def _sigmoid(logit: float) -> float:
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A decision tree: node n asks for a feature, or is a leaf with a probability."""
+
+    features: Sequence[str]  # by node; "" for a leaf
+    thresholds: Sequence[float]  # at most: to the left
+    left: Sequence[int]
+    right: Sequence[int]
+    values: Sequence[float]
+    fitted_on: tuple[str, ...]
+
+    def probability(self, features: Features) -> float:
+        """The share of translations among the training pairs of the leaf."""
+        node = 0
+        while self.features[node]:
+            value = features.get(self.features[node], 0.0)
+            down = self.left if value <= self.thresholds[node] else self.right
+            node = down[node]
+        return self.values[node]
+
+    def best_case(self, _: Features) -> float:
+        """A tree says nothing before it has everything."""
+        return 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """STRAND's manual thresholds; the score ranks what passes by dp and tsim."""
+
+    max_dp: float = 0.20  # section 2.1.3
+    max_p: float = 0.05
+    min_tsim: float = 0.15  # section 4.3
+
+    def probability(self, features: Features) -> float:
+        """1 for equal pages, at least a half for a translation, else 0."""
+        dp, tsim = features.get("strand.dp", 1.0), features.get("tsim.score", 0.0)
+        same_shape = dp < self.max_dp and features.get("strand.p", 1.0) < self.max_p
+        if not same_shape and tsim <= self.min_tsim:
+            return 0.0
+        return 0.5 + 0.5 * max((1 - dp) * same_shape, tsim)
+
+    def best_case(self, _: Features) -> float:
+        """Any shape may follow."""
+        return 1.0
+
+
+def load_model(kind: str, name: str) -> Model:
+    """A model that comes with the package; `name`: `words`, or `lexicon` with one."""
+    return Thresholds() if kind == "thresholds" else _load(kind, name)
 
 
 @cache
-def load_model(name: str) -> Logistic:
-    """A model that comes with the package: `words`, or `lexicon` where there is one."""
-    text = resources.files(__package__).joinpath(f"logistic_{name}.json").read_text()
-    table = json.loads(text)
-    return Logistic(
-        table["bias"],
-        table["weights"],
-        table["evidence"],
-        tuple(table["fitted_on"]),
-    )
+def _load(kind: str, name: str) -> Model:
+    file = resources.files(__package__).joinpath(f"{kind}_{name}.json")
+    table: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    fitted_on = tuple(table.pop("fitted_on"))
+    made: type[Logistic | Tree] = Tree if kind == "tree" else Logistic
+    return made(**table, fitted_on=fitted_on)
+
+
+def _sigmoid(logit: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))

@@ -15,14 +15,18 @@ aligner only: difflib finds 44 % of the common subsequence of unrelated pages.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from rapidfuzz.distance import Indel
 from scipy.special import betainc
 
 from crawler.data import CandidatePair, Sketch
+
+Lengths = NDArray[np.uint16]
 
 
 class StrandScorer:
@@ -37,53 +41,46 @@ class StrandScorer:
 
 def strand(src: Sketch, trg: Sketch) -> dict[str, float]:
     """The four features of two pages."""
-    dp, aligned = align(src, trg)
-    n = sum(a != b for a, b in aligned)
-    r, p = correlation(aligned)
+    dp, lengths = align(src, trg)
+    n = np.count_nonzero(lengths[0] != lengths[1])
+    r, p = correlation(*lengths)
     return {"strand.dp": dp, "strand.n": float(n), "strand.r": r, "strand.p": p}
 
 
-def align(src: Sketch, trg: Sketch) -> tuple[float, list[tuple[int, int]]]:
+def align(src: Sketch, trg: Sketch) -> tuple[float, tuple[Lengths, Lengths]]:
     """Share of tokens without partner, and the lengths of the aligned chunks."""
     a, b = src.markup, trg.markup
     total = len(a) + len(b)
     if not total:
-        return 0.0, []
-    lengths_a, lengths_b = src.chunk_lengths.tolist(), trg.chunk_lengths.tolist()
-    aligned: list[tuple[int, int]] = []
-    unaligned = chunk_a = chunk_b = 0
+        return 0.0, (src.chunk_lengths[:0], trg.chunk_lengths[:0])
     # bytes as latin-1 text: the C++ code then compares single bytes, 64 at a time
-    for step in Indel.opcodes(a.decode("latin-1"), b.decode("latin-1")):
-        a1, a2, b1, b2 = step.src_start, step.src_end, step.dest_start, step.dest_end
-        in_a, in_b = a.count(0, a1, a2), b.count(0, b1, b2)
-        if step.tag == "equal":
-            aligned.extend(
-                zip(
-                    lengths_a[chunk_a : chunk_a + in_a],
-                    lengths_b[chunk_b : chunk_b + in_b],
-                )
-            )
-        else:
-            unaligned += (a2 - a1) + (b2 - b1)
-        chunk_a += in_a
-        chunk_b += in_b
-    return unaligned / total, aligned
+    steps = Indel.opcodes(a.decode("latin-1"), b.decode("latin-1"))
+    blocks = np.array([(m.a, m.b, m.size) for m in steps.as_matching_blocks()])
+    starts_a, starts_b, sizes = blocks.T
+    within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    token_a = np.repeat(starts_a, sizes) + within
+    token_b = np.repeat(starts_b, sizes) + within
+    is_chunk_a, is_chunk_b = (np.frombuffer(m, np.uint8) == 0 for m in (a, b))
+    chunks = is_chunk_a[token_a]
+    lengths_a = src.chunk_lengths[(np.cumsum(is_chunk_a) - 1)[token_a[chunks]]]
+    lengths_b = trg.chunk_lengths[(np.cumsum(is_chunk_b) - 1)[token_b[chunks]]]
+    return 1 - 2 * len(within) / total, (lengths_a, lengths_b)
 
 
-def correlation(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
+def correlation(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     """Pearson's r and its two-sided significance.
 
-    >>> correlation([(1, 2), (2, 4), (3, 6), (4, 8)])
+    >>> correlation([1, 2, 3, 4], [2, 4, 6, 8])
     (1.0, 0.0)
     """
-    count = len(pairs)
+    a, b = np.asarray(x, float), np.asarray(y, float)
+    count = len(a)
     if count < 3:
         return 0.0, 1.0
-    x, y = np.array(pairs, float).T
-    x, y = x - x.mean(), y - y.mean()
-    spread = float(np.sqrt((x @ x) * (y @ y)))
+    a, b = a - a.sum() / count, b - b.sum() / count
+    spread = math.sqrt((a @ a) * (b @ b))
     if spread == 0:
         return 0.0, 1.0
-    r = min(1.0, max(-1.0, float(x @ y) / spread))
+    r = min(1.0, max(-1.0, float(a @ b) / spread))
     # P(|t| > t(r)) with count - 2 degrees of freedom, as a beta function
     return r, float(betainc(count / 2 - 1, 0.5, 1 - r * r))
