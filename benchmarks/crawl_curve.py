@@ -202,7 +202,7 @@ def figures(hits: Sequence[int], baseline: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "area": round(area / baseline["auc"]["oracle"], 4),
         "shares": {
-            share: round(sum(h <= reach * share / 100 for h in hits) / total, 4)
+            str(share): round(sum(h <= reach * share / 100 for h in hits) / total, 4)
             for share in SHARES
         },
         "d90": hits[need - 1] if len(hits) >= need else None,
@@ -288,7 +288,7 @@ def summarize(rows: Sequence[Mapping[str, Any]], profiles: Sequence[str]) -> str
                 mean_over_sites(
                     group,
                     lambda row, order=order, share=share: (
-                        row["orders"].get(order, {}).get("shares", {}).get(share)
+                        row["orders"].get(order, {}).get("shares", {}).get(str(share))
                     ),
                 )
                 for order in orders
@@ -313,9 +313,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--language-model", help="default: as settings/base.py says")
     parser.add_argument("--pair-model", help="default: as settings/base.py says")
-    parser.add_argument("--out", type=Path, help="JSON file for the figures")
+    parser.add_argument("--out", type=Path, help="JSON file; figures in it stay")
     args = parser.parse_args(argv)
 
+    before = json.loads(args.out.read_text()) if args.out and args.out.exists() else []
+    known = {(row["site"], row["pair"]): row for row in before}
     models = load_models(args.language_model, args.pair_model)
     sites = load_sites(args.worlds, args.built, args.sites)
     baselines = run_baselines(args.worlds, sites, args.baselines)
@@ -332,7 +334,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 name: {
                     "area": baseline["norm"][name],
                     "shares": {
-                        share: round(
+                        str(share): round(
                             baseline["deciles"][name][share // 10 - 1]
                             / baseline["pairs_reach"],
                             4,
@@ -351,6 +353,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 orders[profile] = figures(hits_of(order.pages, true_pairs), baseline)
                 told = {k: v for k, v in asdict(order).items() if k != "pages"}
                 orders[profile] |= told | {"pages": len(order.pages)}
+            orders = known.pop((recorded.name, pair), {}).get("orders", {}) | orders
             rows.append(
                 {
                     "site": recorded.name,
@@ -369,6 +372,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 if orders[name]["judged"]:
                     print(f"  {name}: {orders[name]['judged']}")
             sys.stdout.flush()
+    rows = sorted([*known.values(), *rows], key=lambda row: (row["site"], row["pair"]))
     print(summarize(rows, args.profiles))
     if args.out:
         args.out.write_text(json.dumps(rows, indent=1) + "\n")
