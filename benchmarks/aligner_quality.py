@@ -2,11 +2,12 @@
 
     python -m benchmarks.aligner_quality sites WORLDS     recorded sites, URLs and links
     python -m benchmarks.aligner_quality pools POOLS      content only: no URL, no link
+    python -m benchmarks.aligner_quality profiles POOLS   the same by papers' settings
     python -m benchmarks.aligner_quality stress POOLS     content only, and little of it
 
 WORLDS holds `warcs`, `truth` and `pairs.json`; POOLS a folder en-xx for each language
 with `docs.tsv` (id, language, name, HTML file, text) and `truth.tsv`. Results go to
-benchmarks/results/aligner_quality_{sites,pools,stress}.json.
+benchmarks/results/aligner_quality_*.json.
 
 In a pool a page's address is hidden, its links are dropped, and so is text that spells
 its file name. Measures, as for the WMT16 task: strict recall (each page in one pair),
@@ -156,13 +157,23 @@ def pools(folder: Path) -> dict[str, dict[str, object]]:
             "shared words": measure(first, truth, documents),
             "lexicon": measure(found, truth, documents),
         }
-        for name in ("shingles", "word_clusters", "signatures"):
-            profile = load_profile(AlignProfile, PROFILES / f"{name}.toml")
+        print(pool.name, json.dumps(table[pool.name]), flush=True)
+    return table
+
+
+def profiles(folder: Path) -> dict[str, dict[str, float]]:
+    """The papers' ways to search, and to decide, over the same bootstrap."""
+    table: dict[str, dict[str, float]] = {}
+    for pool in sorted(folder.iterdir()):
+        documents, truth, _ = read_pool(pool)
+        langs = LangPair.parse(pool.name.replace("-", ","))
+        for path in sorted(PROFILES.glob("*.toml")):
+            profile = load_profile(AlignProfile, path)
             profile = replace(profile, gates=_ALL.gates, min_score=_ALL.min_score)
             found, seconds = align(documents, langs, profile)
-            table[pool.name][name] = measure(found, truth, documents)
-            table[pool.name][name]["seconds"] = round(seconds, 1)
-        print(pool.name, json.dumps(table[pool.name]), flush=True)
+            figures = measure(found, truth, documents)
+            table[f"{pool.name} {path.stem}"] = figures | {"seconds": round(seconds, 1)}
+            print(pool.name, path.stem, figures, flush=True)
     return table
 
 
@@ -256,8 +267,8 @@ def stress(folder: Path) -> dict[str, dict[str, float]]:
     table: dict[str, dict[str, float]] = {}
     conditions: dict[str, Callable[[list[Document], Truth], Sequence[Document]]] = {
         "first 50 words": lambda documents, _: [first_words(d, 50) for d in documents],
-        "half of the blocks of one side": lambda documents, _: half_of_blocks(
-            documents
+        "half of the blocks of one side": lambda documents, _: list(
+            half_of_blocks(documents, langs_of(documents)[1])
         ),
         "70 % without a partner": _unpaired,
         "no shared word": _no_anchors,
@@ -281,6 +292,11 @@ def stress(folder: Path) -> dict[str, dict[str, float]]:
         )
         print(pool.name, table[f"{pool.name} new sites of 15 short pages"], flush=True)
     return table
+
+
+def langs_of(documents: Sequence[Document]) -> tuple[str, str]:
+    """English and the other language of a pool."""
+    return "en", next(d.lang for d in documents if d.lang and d.lang != "en")
 
 
 def small_sites(
@@ -340,9 +356,16 @@ def _no_anchors(documents: Sequence[Document], _: Truth) -> Iterator[Document]:
             yield replace(document, chunks=tuple(texts))
 
 
+KINDS: dict[str, Callable[[Path], object]] = {
+    "sites": sites,
+    "pools": pools,
+    "profiles": profiles,
+    "stress": stress,
+}
+
 if __name__ == "__main__":
     kind, folder = sys.argv[1], Path(sys.argv[2])
-    result = {"sites": sites, "pools": pools, "stress": stress}[kind](folder)
+    result = KINDS[kind](folder)
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"aligner_quality_{kind}.json"
     path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
