@@ -25,6 +25,9 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
 
 from crawler.data import (
     Document,
@@ -108,6 +111,15 @@ class AdaptiveConfig:
     explore: float = 0.8
 
 
+# There are millions of URLs, and most of them have nobody: these are shared.
+_NOBODY: Mapping[Any, str] = MappingProxyType({})
+
+
+@lru_cache
+def _counts(src: int, trg: int, neither: int) -> tuple[int, int, int]:
+    return src, trg, neither
+
+
 @dataclass(slots=True, eq=False)
 class _Url:
     """What is known of one URL. What only pending ones need goes when it is fetched."""
@@ -124,7 +136,7 @@ class _Url:
     score: float = -1.0
     outcome: int | None = None  # None: pending
     paired: bool = False
-    partners: dict[_Url, str] = field(default_factory=dict)  # hypotheses, by kind
+    partners: Mapping[_Url, str] = field(default_factory=lambda: _NOBODY)  # by kind
     links: tuple[_Url, ...] = ()  # of a page that is not paired yet
     moved_to: _Url | None = None
 
@@ -169,7 +181,7 @@ class AdaptiveScorer:
         self.config = config or AdaptiveConfig()
         self._markers = frozenset(langs)
         self._urls: dict[str, _Url] = {}
-        self._buckets: dict[str, list[_Url]] = {}  # by handle
+        self._buckets: dict[str, tuple[_Url, ...]] = {}  # by handle
         self._sites: dict[Site, _SiteBeliefs] = {}
         self._languages = Shares(self.config.language_strength)
         self._matches = Rates(self.config.match_strength)
@@ -198,7 +210,7 @@ class AdaptiveScorer:
                 continue
             if url.sources[where] < _MAX_SOURCES:
                 a, b, c = (n + (k == where) for k, n in enumerate(url.sources))
-                url.sources = a, b, c
+                url.sources = _counts(a, b, c)
                 touched[url] = None
             self._declare(link, url, page, touched)
         self._ask_model(new)
@@ -231,9 +243,9 @@ class AdaptiveScorer:
             self._urls[url] = new
             return
         for other, kind in old.partners.items():
-            new.partners.setdefault(other, kind)
+            self._suppose(new, other, kind)
         a, b, c = (max(n, m) for n, m in zip(new.sources, old.sources))
-        new.sources = a, b, c
+        new.sources = _counts(a, b, c)
         new.language = new.language or old.language
         old.moved_to = self._urls[url] = new
         old.link = old.model = None
@@ -321,7 +333,10 @@ class AdaptiveScorer:
                     self._turned_out(record, self._outcome(outcome))
                 elif record.url == link.url:  # its target has a row of its own
                     record.link = None
-                    self._buckets[record.handle].remove(record)
+                    bucket = self._buckets[record.handle]
+                    self._buckets[record.handle] = tuple(
+                        other for other in bucket if other is not record
+                    )
         self._ask_model(
             [url for url in self._urls.values() if url.link and not url.model]
         )
@@ -344,9 +359,10 @@ class AdaptiveScorer:
                 url.link = None
                 url.outcome, url.paired = row["outcome"], row["paired"]
                 url.language, url.score = row["language"], row["score"]
-                url.sources = tuple(row["sources"])
+                url.sources = _counts(*row["sources"])
                 url.model = tuple(row["model"]) if row["model"] else None
-                url.partners = {urls[n]: kind for n, kind in row["partners"]}
+                partners = {urls[n]: kind for n, kind in row["partners"]}
+                url.partners = partners or _NOBODY
                 url.links = tuple(urls[n] for n in row["links"])
         except (zlib.error, ValueError, KeyError, TypeError, IndexError) as error:
             raise FrontierError(
@@ -390,7 +406,7 @@ class AdaptiveScorer:
             link=link,
         )
         self._urls[link.url] = url
-        self._buckets.setdefault(url.handle, []).append(url)
+        self._buckets[url.handle] = (*self._buckets.get(url.handle, ()), url)
         return url
 
     def _bucket(self, url: _Url) -> Iterator[_Url]:
@@ -431,7 +447,8 @@ class AdaptiveScorer:
         else:
             new = _STRENGTH[kind] > _STRENGTH[known]
         if new:
-            one.partners[two] = two.partners[one] = kind
+            one.partners = {**one.partners, two: kind}
+            two.partners = {**two.partners, one: kind}
 
     def _align(self, src: _Url, trg: _Url, touched: dict[_Url, None]) -> None:
         """The k-th link of a page and the k-th of its translation: two halves?"""
