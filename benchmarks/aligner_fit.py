@@ -8,8 +8,8 @@ the truth has it (or a twin of it), left out if the two pages are versions of on
 that the truth does not count (half translated, hardly any text), else wrong.
 
 Every site is used as it is, and in samples of 20 and 60 pages a language, on which a
-lexicon is small. Pages can be degraded besides (half of the blocks of one language gone,
-or all but the first 50 words, no markup to compare), with the weight DEGRADED. Writes
+lexicon is small. Pages can be degraded besides, with the weight DEGRADED: half of the
+blocks of one language gone, or all but the first 50 words, no markup to compare. Writes
 logistic_*.json and tree_*.json beside crawler/aligner/scorers/combine.py; each says
 which sites it was fitted on. Takes some ten minutes.
 """
