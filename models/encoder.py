@@ -9,7 +9,8 @@ Three forms are understood (INTEROP 4.1):
   which is a pickle and read with `weights_only`;
 * the authors' native checkpoint, one file with the tables `encoder` and `tasks`.
 
-It scores some 60 URLs/s on a CPU core; `models.onnx` is what crawls on CPUs.
+It scores some 60 URLs/s on a CPU core; what crawls on CPUs is `models.url_language` and
+`models.url_pair`.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class _Encoder:
         self.batch_size = batch_size
         network: Any = load_classifier(model)  # its stubs disagree with torch's
         self.network = network.to(self.device).eval()
-        self.tokenizer = _load_tokenizer(model, tokenizer)
+        self.tokenizer = load_tokenizer(model, tokenizer)
 
     @torch.inference_mode()
     def logits(self, texts: Sequence[str]) -> torch.Tensor:
@@ -310,7 +311,7 @@ def _config_of(weights: Mapping[str, torch.Tensor], path: Path) -> XLMRobertaCon
     )
 
 
-_SPECIAL_TOKENS = {
+SPECIAL_TOKENS = {
     "bos_token": "<s>",
     "eos_token": "</s>",
     "cls_token": "<s>",
@@ -321,7 +322,8 @@ _SPECIAL_TOKENS = {
 }
 
 
-def _load_tokenizer(model: str | Path, tokenizer: str | Path | None) -> Any:
+def load_tokenizer(model: str | Path, tokenizer: str | Path | None = None) -> Any:
+    """The tokenizer of a model, or another one."""
     if tokenizer is None:
         path = Path(model)
         folder = path.parent if path.is_file() else path
@@ -331,7 +333,7 @@ def _load_tokenizer(model: str | Path, tokenizer: str | Path | None) -> Any:
         if (folder / "tokenizer.json").exists():
             kind: Any = PreTrainedTokenizerFast  # untyped constructor
             file = str(folder / "tokenizer.json")
-            return kind(tokenizer_file=file, **_SPECIAL_TOKENS)
+            return kind(tokenizer_file=file, **SPECIAL_TOKENS)
         tokenizer = BASE if native else model
     try:
         return AutoTokenizer.from_pretrained(tokenizer)

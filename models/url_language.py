@@ -1,0 +1,191 @@
+"""The compact P(language | URL) that ships: hashed n-grams beside explicit markers.
+
+A URL says its language in two ways, and a crawler needs both:
+
+* by its words and by the look of its host: hashed character n-grams and whole words
+  (`models.ngrams`) select rows of one table, whose scaled sum is a linear classifier's
+  input (Joulin et al., 2017);
+* by a marker (`/is/`, `de.`, `?lang=fr`, `.pl`): each marker adds to the scores of the
+  languages that it may mean. How much depends on its place and, through a gate, on what
+  the n-grams say; but the weights are the same for all languages, so that a language
+  with a dozen URLs in the training data is read off its code as well as a large one.
+
+Needs numpy and scipy only. `training/url_language.py` trains it, with the same
+`language_inputs`; its card is `models/weights/url_language.md`.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from crawler.data import Lang
+from crawler.errors import ModelError
+from crawler.handles import handle_of
+from crawler.languages import all_languages, marker_languages
+from crawler.urls import host_labels, split
+from models.ngrams import PADDING, hashed_ngrams, url_string
+from models.rules import UNKNOWN
+
+# Where a marker stands; `country`: it spells the language by a country only, as `cz`
+# does for Czech, or `uk` for English, which is also the code of Ukrainian.
+PLACES = (
+    *("host", "dir", "file", "query", "suffix"),
+    *("host country", "dir country", "file country", "query country"),
+)
+
+# Languages below this are not listed; their sum goes to `unk`. A crawl asks for two
+# languages, and the product with P(parallel) is then below anything that is fetched.
+_LISTED = 1e-3
+
+FloatArray = npt.NDArray[np.float32]
+
+
+class LanguageInputs(NamedTuple):
+    """What the model sees of a batch of URLs."""
+
+    ngrams: npt.NDArray[np.int64]  # (urls, n-grams) buckets, 0 fills the rows
+    # One entry for each language that a marker may mean:
+    rows: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+    labels: npt.NDArray[np.int64]
+
+
+def language_inputs(
+    urls: Sequence[str], label_index: Mapping[Lang, int], buckets: int
+) -> LanguageInputs:
+    """The inputs for canonical URLs."""
+    marks = sorted(
+        {
+            (row, place, label_index[lang])
+            for row, url in enumerate(urls)
+            for place, lang in _markers(url)
+            if lang in label_index
+        }
+    )
+    columns = np.array(marks, dtype=np.int64).reshape(-1, 3).T
+    return LanguageInputs(
+        hashed_ngrams([url_string(url) for url in urls], buckets), *columns
+    )
+
+
+def _markers(url: str) -> Iterator[tuple[int, Lang]]:
+    for marker in handle_of(url).markers:
+        for lang in marker.languages:
+            by_country = marker.token in all_languages()[lang].url_codes
+            place = f"{marker.place} country" if by_country else marker.place
+            yield PLACES.index(place), lang
+    country = host_labels(split(url).host)[2].rpartition(".")[2]
+    if len(country) == 2:
+        for lang in marker_languages(country):
+            yield PLACES.index("suffix"), lang
+
+
+class HashedUrlLanguageModel:
+    """P(language | URL), thousands of URLs a second (setting: URL_LANGUAGE_MODEL).
+
+    >>> model = HashedUrlLanguageModel()
+    >>> answer = model.predict(["https://example.org/is/um-okkur"])[0]
+    >>> max(answer, key=answer.get), round(sum(answer.values()), 6)
+    ('is', 1.0)
+    """
+
+    def __init__(self, weights: str | Path | None = None) -> None:
+        """Load the shipped weights, or those of a file that `training` has written."""
+        arrays, meta = load_weights(weights, "url_language.npz")
+        try:
+            self.labels: tuple[Lang, ...] = tuple(meta["labels"])
+            temperature = float(meta["temperature"])
+            self._table = arrays["table"].astype(np.float32) * arrays["table_scale"]
+            # the temperature (Guo et al., 2017) is one more factor of the last layer
+            self._out = arrays["out_weight"].T / np.float32(temperature)
+            self._out_bias = arrays["out_bias"] / np.float32(temperature)
+            self._gate = arrays["gate_weight"].T
+            self._gate_bias = arrays["gate_bias"]
+            if len(self._gate_bias) != len(PLACES):
+                raise ValueError("trained with other places of markers")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(
+                f"{weights}: no weights of a hashed language model ({error})"
+            ) from error
+        self._temperature = np.float32(temperature)
+        self._label_index = {label: i for i, label in enumerate(self.labels)}
+
+    def predict(self, urls: Sequence[str]) -> list[Mapping[Lang, float]]:
+        """Languages with a probability of at least 0.001; the rest is `unk`."""
+        if not urls:
+            return []
+        probabilities = self.probabilities(urls)
+        answers: list[Mapping[Lang, float]] = []
+        for row in probabilities:
+            listed = np.flatnonzero(row >= _LISTED)
+            answer = {
+                self.labels[i]: p
+                for i, p in zip(listed.tolist(), row[listed].tolist())
+                if i
+            }
+            answer[UNKNOWN] = max(0.0, 1.0 - sum(answer.values()))
+            answers.append(answer)
+        return answers
+
+    def probabilities(self, urls: Sequence[str]) -> FloatArray:
+        """(urls, labels); label 0 is `unk`."""
+        inputs = language_inputs(urls, self._label_index, len(self._table))
+        hidden = bag(inputs.ngrams, self._table)
+        scores = hidden @ self._out + self._out_bias
+        gates = np.logaddexp(0, hidden @ self._gate + self._gate_bias)  # softplus
+        np.add.at(
+            scores,
+            (inputs.rows, inputs.labels),
+            gates[inputs.rows, inputs.places] / self._temperature,
+        )
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        return np.asarray(scores, dtype=np.float32)
+
+
+def bag(ngrams: npt.NDArray[np.int64], table: FloatArray) -> FloatArray:
+    """(texts, width): the sum of the table's rows over the root of their number."""
+    counts = np.count_nonzero(ngrams != PADDING, axis=1)
+    scales = 1 / np.sqrt(np.maximum(counts, 1))
+    chosen = csr_array(
+        (
+            np.repeat(scales, counts).astype(np.float32),
+            ngrams[ngrams != PADDING],
+            np.concatenate([[0], np.cumsum(counts)]),
+        ),
+        shape=(len(ngrams), len(table)),
+    )
+    total: FloatArray = chosen @ table
+    return total
+
+
+def load_weights(
+    path: str | Path | None, shipped: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays of an .npz file and the JSON table `meta` among them."""
+    source: Any = (
+        Path(path) if path else resources.files("models") / "weights" / shipped
+    )
+    try:
+        with (
+            source.open("rb") as stream,
+            np.load(stream, allow_pickle=False) as content,
+        ):
+            arrays = {name: content[name] for name in content.files}
+        meta = json.loads(str(arrays.pop("meta")))
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise ModelError(
+            f"{source}: no weights there ({error}; give a file that"
+            " `python -m training.url_language` or `training.url_pair` has written)"
+        ) from error
+    return arrays, meta

@@ -1,0 +1,45 @@
+"""The shipped URL models on real URLs: floors that no change may go below.
+
+The whole protocol takes minutes (`python -m training.evaluate`, figures in
+benchmarks/results/url_models.json); here is a fixed part of the test split. The floors
+are what the models reached when they were committed, less a point.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from models.rules import UrlLanguageRules
+from models.url_language import HashedUrlLanguageModel
+from models.url_pair import HashedUrlPairModel
+from training.data.splits import TEST
+from training.evaluate import judge_languages, judge_wmt16
+from training.protocol import Collection, language_rows, wmt16_rows
+
+pytestmark = pytest.mark.shared
+
+
+@pytest.fixture(scope="module")
+def language_figures(shared):
+    rows = language_rows(Collection.read(shared / "data"), TEST)
+    return judge_languages(HashedUrlLanguageModel(), rows), judge_languages(
+        UrlLanguageRules(), rows
+    )
+
+
+def test_language_of_all_urls(language_figures):
+    model, rules = language_figures
+    assert model["macro_f1"] >= 0.90 > 0.5 > rules["macro_f1"]
+    assert model["calibration"]["error"] <= 0.05
+
+
+@pytest.mark.parametrize(("kind", "floor"), [("code", 0.93), ("unmarked", 0.64)])
+def test_language_by_kind_of_url(language_figures, kind, floor):
+    model, rules = (figures["kinds"][kind] for figures in language_figures)
+    assert model["macro_f1"] >= floor
+    assert model["macro_f1_all"] >= rules["macro_f1_all"]
+
+
+def test_wmt16_recall(shared):
+    gold = wmt16_rows(shared / "data")
+    assert judge_wmt16(HashedUrlPairModel(), gold)["official_recall"] >= 0.70

@@ -1,0 +1,181 @@
+"""What the pair models are trained on: pairs with negatives, and texts that translate.
+
+Pairs: of the train split, at most `max_per_host` of each kind (equal but for a code, or
+translated) from a host and `max_per_site` from a site, each with the paper's 13
+negatives: genuine ones from the site's other URLs (`negatives.site_negatives`), or the
+paper's synthetic ones.
+
+Texts, for the word vectors: the slugs of translated pairs, folder by folder; titles and
+headings of page pairs and dictionaries (`terms`). A dictionary's entry counts by how
+often its rarer word stands in the URLs and titles, so that words of the web come first.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from crawler.data import Site
+from models.url_pair import UrlView
+from training.data.splits import TRAIN
+from training.data.tables import PairRow
+from training.data.terms import read_terms
+from training.negatives import UrlPair, site_negatives, synthetic_negatives
+from training.protocol import Collection, capped
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class PairDataConfig:
+    """How many pairs, and which negatives."""
+
+    max_per_host: int = 100  # of each kind
+    max_per_site: int = 1_200  # Wikipedia has hosts in 300 languages
+    negatives: str = "site"  # genuine ones; or synthetic, as the paper
+    pool: int = 600  # other URLs of a site that negatives are taken from
+    without: tuple[str, ...] = ()  # sites to leave out
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPair:
+    """One pair to learn from."""
+
+    url_a: str
+    url_b: str
+    parallel: bool
+
+
+def labelled_pairs(
+    collection: Collection, config: PairDataConfig, seed: int
+) -> list[LabelledPair]:
+    """The train split's pairs, each followed by its negatives."""
+    rng = random.Random(seed)
+    positives = _positives(collection, config, seed)
+    pools = {
+        site: pool if len(pool) <= config.pool else rng.sample(pool, config.pool)
+        for site, pool in collection.pools.items()
+    }
+    found: list[LabelledPair] = []
+    if config.negatives == "synthetic":
+        by_site: dict[Site, list[UrlPair]] = defaultdict(list)
+        for row in positives:
+            by_site[row.site].append((row.url_a, row.url_b))
+        for pairs in by_site.values():
+            found += (LabelledPair(a, b, True) for a, b in pairs)
+            wrong = synthetic_negatives(pairs, collection.closure, seed=seed)
+            found += (LabelledPair(a, b, False) for a, b in wrong)
+        return found
+    for row in positives:
+        pair = (row.url_a, row.url_b)
+        found.append(LabelledPair(*pair, True))
+        pool = pools[row.site]
+        found += (
+            LabelledPair(a, b, False)
+            for a, b in site_negatives(pair, pool, collection.closure, rng=rng)
+        )
+    return found
+
+
+def _positives(
+    collection: Collection, config: PairDataConfig, seed: int
+) -> list[PairRow]:
+    rows = [row for row in collection.pairs[TRAIN] if row.site not in config.without]
+    rows = capped(
+        rows, lambda row: (row.host, row.code_only), config.max_per_host, seed
+    )
+    return capped(rows, lambda row: row.site, config.max_per_site, seed)
+
+
+TextPair = tuple[str, str]
+
+
+class Texts:
+    """Short texts that translate each other, by where they come from."""
+
+    def __init__(
+        self,
+        collection: Collection,
+        terms: Sequence[Path],
+        without: Sequence[Site] = (),
+        *,
+        max_per_host: int = 400,
+        seed: int = 71213,
+    ) -> None:
+        """Collect slugs, and what the tables of terms have."""
+        self.seed = seed
+        rows = [
+            row
+            for row in collection.pairs[TRAIN]
+            if not row.code_only and row.site not in without
+        ]
+        slugs = sorted({(row.host, *pair) for row in rows for pair in _slugs(row)})
+        kept = capped(slugs, lambda slug: slug[0], max_per_host, seed)
+        words: Counter[str] = Counter()
+        for _, a, b in kept:
+            words.update({*a.split(), *b.split()})
+        for row in collection.urls[TRAIN]:
+            words.update(set(UrlView.of(row.url).name))
+        self.sources: dict[str, list[TextPair]] = {
+            "encyclopaedia": [(a, b) for host, a, b in kept if "wiki" in host],
+            "slugs": [(a, b) for host, a, b in kept if "wiki" not in host],
+            "titles": [],
+            "dictionaries": [],
+        }
+        weights: list[float] = []
+        for table in terms:
+            for term in read_terms(table):
+                a, b = _plain(term.text_a), _plain(term.text_b)
+                if not a or not b or a == b:
+                    continue
+                if "freedict" not in term.source:
+                    self.sources["titles"].append((a, b))
+                    words.update({*a.split(), *b.split()})
+                elif seen := max(_rarest(a, words), _rarest(b, words)):
+                    self.sources["dictionaries"].append((a, b))
+                    weights.append(seen**0.5)
+        self._weights = np.cumsum(weights)
+
+    def epoch(self, number: int, limit: int) -> list[TextPair]:
+        """`limit` pairs: two fifths slugs, the rest titles and dictionaries."""
+        rng = random.Random(f"{self.seed}/texts/{number}")
+        shares = {"encyclopaedia": 0.2, "slugs": 0.2, "titles": 0.3}
+        chosen: list[TextPair] = []
+        for source, share in shares.items():
+            if self.sources[source]:
+                chosen += rng.choices(self.sources[source], k=round(share * limit))
+        if self.sources["dictionaries"]:
+            places = [
+                rng.random() * self._weights[-1] for _ in range(limit - len(chosen))
+            ]
+            for place in np.searchsorted(self._weights, places).tolist():
+                chosen.append(self.sources["dictionaries"][place])
+        rng.shuffle(chosen)
+        return chosen
+
+
+def _slugs(row: PairRow) -> Iterator[TextPair]:
+    """The differing names of two URLs, and their folders one by one."""
+    a, b = UrlView.of(row.url_a), UrlView.of(row.url_b)
+    pairs = [(" ".join(a.name), " ".join(b.name))]
+    if len(a.segments) == len(b.segments):
+        pairs += (
+            (_plain(x), _plain(y)) for x, y in zip(a.segments[:-1], b.segments[:-1])
+        )
+    for x, y in pairs:
+        if x and y and x != y:
+            yield x, y
+
+
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
+
+
+def _rarest(text: str, words: Counter[str]) -> int:
+    return min(words[word] for word in text.split())

@@ -1,0 +1,193 @@
+"""Train P(language | URL): `python -m training.url_language PROFILE key=value ...`.
+
+Profiles are TOML files in `training/profiles`, or of your own:
+
+    language-hashed   what ships: hashed n-grams and markers, minutes on a CPU core
+    language-compact  the paper's architecture at a hundredth of its size
+    language-base     the paper's: XLM-R base, fine-tuned; wants a GPU
+
+    python -m training.url_language language-hashed data=DATA out=runs/language
+
+DATA is a folder with `url_lang.tsv.gz`, `url_pairs.tsv.gz`, `host_urls.tsv.gz` and
+`splits.tsv.gz`. In `out` are then the curve, the checkpoints (a second start resumes)
+and the weights: `url_language.npz` for `models.url_language`, or a folder `model` for
+`models.encoder`. Dev decides when to stop and sets the temperature; nothing reads test.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from crawler.config import load_profile, to_table
+from crawler.errors import BifocalError, UsageError
+from models.preprocess import url_text
+from training.data.splits import DEV
+from training.language_data import Example, LanguageData, LanguageDataConfig
+from training.loop import LoopConfig, Task, seed_everything, train
+from training.metrics import multi_class
+from training.networks import EncoderConfig, EncoderNet, HashedLanguageNet
+from training.protocol import MIN_ROWS, Collection, label_of, language_rows
+from training.temperature import fit_temperature
+
+T = TypeVar("T")
+
+PROFILES = Path(__file__).parent / "profiles"
+
+
+@dataclass(frozen=True, slots=True)
+class HashedConfig:
+    """The size of the hashed model: 2**17 x 48 bytes are 6.3 MB."""
+
+    buckets: int = 2**17
+    width: int = 48
+    dropout: float = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageProfile:
+    """One training run."""
+
+    data: str = ""
+    out: str = ""
+    terms: tuple[str, ...] = ()  # tables of `training.data.terms`
+    architecture: str = "hashed"  # or encoder
+    label_smoothing: float = 0.02
+    rows: LanguageDataConfig = field(default_factory=LanguageDataConfig)
+    hashed: HashedConfig = field(default_factory=HashedConfig)
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    loop: LoopConfig = field(default_factory=LoopConfig)
+
+
+def main(words: Sequence[str]) -> None:
+    """Read the profile, train, calibrate, and write the weights."""
+    profile = read_profile(LanguageProfile, words)
+    run(profile)
+
+
+def run(profile: LanguageProfile) -> Path:
+    """Train; the path of the weights."""
+    started = time.monotonic()
+    out = Path(profile.out)
+    seed_everything(profile.loop.seed)
+    collection = Collection.read(Path(profile.data))
+    data = LanguageData(
+        collection,
+        [Path(table) for table in profile.terms],
+        profile.rows,
+        profile.loop.seed,
+    )
+    dev = language_rows(collection, DEV)
+    network: HashedLanguageNet | EncoderNet
+    text: Callable[[str], str]
+    if profile.architecture == "hashed":
+        size = profile.hashed
+        network = HashedLanguageNet(data.labels, size.buckets, size.width, size.dropout)
+        text = str  # the n-grams are taken from the URL itself
+    else:
+        text = url_text
+        texts = (url_text(row.url) for row in data.rows)
+        network = EncoderNet(profile.encoder, data.labels, texts)
+    print(
+        f"{len(data.rows)} URLs in {len(data.labels) - 1} languages, {len(dev)} of dev;"
+        f" {sum(p.numel() for p in network.parameters()):,} parameters",
+        flush=True,
+    )
+    index = {label: i for i, label in enumerate(data.labels)}
+
+    def loss(batch: Sequence[Example]) -> Tensor:
+        device = next(network.parameters()).device
+        truth = torch.tensor([index[row.lang] for row in batch], device=device)
+        return nn.functional.cross_entropy(
+            network([text(row.url) for row in batch]),
+            truth,
+            label_smoothing=profile.label_smoothing,
+        )
+
+    def dev_scores() -> Tensor:
+        urls = [text(row.url) for row in dev]
+        chunks = [urls[i : i + 256] for i in range(0, len(urls), 256)]
+        return torch.cat([network(chunk).float().cpu() for chunk in chunks])
+
+    def macro_f1() -> float:
+        answers = [data.labels[i] for i in dev_scores().argmax(1).tolist()]
+        return multi_class([label_of(row) for row in dev], answers, MIN_ROWS).f1
+
+    best = train(Task(network, data.epoch, loss, macro_f1), profile.loop, out)
+    with torch.inference_mode():
+        truth = torch.tensor([index.get(label_of(row), 0) for row in dev])
+        temperature = fit_temperature(dev_scores(), truth)
+    meta = {
+        "labels": data.labels,
+        "temperature": temperature,
+        "dev_macro_f1": best,
+        "minutes": round((time.monotonic() - started) / 60, 1),
+        "profile": without_paths(to_table(profile)),
+    }
+    if isinstance(network, EncoderNet):
+        folder = out / "model"
+        network.save(folder)
+        (folder / "training.json").write_text(json.dumps(meta, indent=1), "utf-8")
+        return folder
+    path = out / "url_language.npz"
+    write_hashed(path, network, meta)
+    print(f"dev macro F1 {best:.4f}, temperature {temperature:.3f}: {path}")
+    return path
+
+
+def write_hashed(path: Path, network: HashedLanguageNet, meta: object) -> None:
+    """The weights of a hashed model, its table in 8 bits."""
+    table, scale = quantize(network.table.weight.detach().numpy())
+    np.savez_compressed(
+        path,
+        meta=json.dumps(meta),
+        table=table,
+        table_scale=scale,
+        out_weight=network.out.weight.detach().numpy(),
+        out_bias=network.out.bias.detach().numpy(),
+        gate_weight=network.gate.weight.detach().numpy(),
+        gate_bias=network.gate.bias.detach().numpy(),
+    )
+
+
+def quantize(table: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """8-bit numbers and the scale of each column; rows of zeros stay so."""
+    scale = np.maximum(np.abs(table).max(axis=0, keepdims=True), 1e-9) / 127
+    return np.round(table / scale).astype(np.int8), scale.astype(np.float32)
+
+
+def without_paths(table: dict[str, Any]) -> dict[str, Any]:
+    """A profile as it may be published: no folders of the machine that it ran on."""
+    paths = ("data", "out", "terms", "languages")
+    return {key: value for key, value in table.items() if key not in paths}
+
+
+def read_profile(kind: type[T], words: Sequence[str]) -> T:
+    """A profile by name or file, and `key=value` words; with data and out."""
+    if not words:
+        names = ", ".join(sorted(path.stem for path in PROFILES.glob("*.toml")))
+        raise UsageError(f"no profile (give one of {names}, or a TOML file)")
+    path = PROFILES / f"{words[0]}.toml"
+    profile = load_profile(kind, path if path.exists() else words[0], words[1:])
+    for key in ("data", "out"):
+        if not getattr(profile, key):
+            raise UsageError(f"{words[0]}: no {key} folder (add {key}=FOLDER)")
+    return profile
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except BifocalError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_status)

@@ -1,0 +1,319 @@
+"""Train P(parallel | URL, URL): `python -m training.url_pair PROFILE key=value ...`.
+
+Profiles are TOML files in `training/profiles`, or of your own:
+
+    pair-hashed   what ships: word vectors and a small network, minutes on a CPU core
+    pair-compact  the paper's architecture at a hundredth of its size
+    pair-base     the paper's: XLM-R base, fine-tuned; wants a GPU
+
+    python -m training.url_pair pair-hashed data=DATA out=runs/pair \
+        languages=runs/language/url_language.npz 'terms=["titles.tsv.gz", ...]'
+
+The folders are those of `training.url_language`, which comes first: the hashed pair
+model sees what languages that one finds in both URLs. It is trained in two stages:
+
+1. word vectors: slugs, titles and dictionary entries that translate each other are to
+   be nearer than the other texts of a batch (InfoNCE; van den Oord et al., 2018);
+2. a network of two layers on the features of `models.url_pair`.
+
+The encoders see both URLs as one text, and have one logit.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from crawler.config import to_table
+from crawler.errors import BifocalError
+from models.preprocess import pair_text
+from models.url_language import HashedUrlLanguageModel
+from models.url_pair import FEATURES, PairFeatures, UrlView, word_ngrams
+from training.data.splits import DEV
+from training.loop import LoopConfig, Task, seed_everything, train
+from training.metrics import binary
+from training.networks import EncoderConfig, EncoderNet
+from training.pair_data import (
+    LabelledPair,
+    PairDataConfig,
+    TextPair,
+    Texts,
+    labelled_pairs,
+)
+from training.protocol import Collection, JudgedPair, pair_rows
+from training.temperature import fit_temperature
+from training.url_language import quantize, read_profile, without_paths
+
+
+@dataclass(frozen=True, slots=True)
+class WordVectorConfig:
+    """The first stage: 2**16 x 48 bytes are 3.1 MB."""
+
+    buckets: int = 2**16
+    width: int = 48
+    dropout: float = 0.15  # of n-grams
+    temperature: float = 0.07  # of the softmax over a batch (CLIP's first value)
+    texts: int = 100_000  # pairs of texts per epoch
+    loop: LoopConfig = field(
+        default_factory=lambda: LoopConfig(
+            learning_rate=3e-3,
+            schedule="linear",
+            weight_decay=0.0,
+            max_epochs=12,
+            patience=12,
+            batch_size=512,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PairProfile:
+    """One training run."""
+
+    data: str = ""
+    out: str = ""
+    terms: tuple[str, ...] = ()  # tables of `training.data.terms`
+    languages: str | None = None  # weights of the language model; default: shipped
+    architecture: str = "hashed"  # or encoder
+    hidden: int = 48
+    dropout: float = 0.2  # of the network's first layer
+    rows: PairDataConfig = field(default_factory=PairDataConfig)
+    words: WordVectorConfig = field(default_factory=WordVectorConfig)
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    loop: LoopConfig = field(default_factory=LoopConfig)
+
+
+def main(words: Sequence[str]) -> None:
+    """Read the profile, train, calibrate, and write the weights."""
+    run(read_profile(PairProfile, words))
+
+
+def run(profile: PairProfile) -> Path:
+    """Train; the path of the weights."""
+    started = time.monotonic()
+    seed_everything(profile.loop.seed)
+    collection = Collection.read(Path(profile.data))
+    dev = pair_rows(collection, DEV)
+    rows = labelled_pairs(collection, profile.rows, profile.loop.seed)
+    print(
+        f"{sum(row.parallel for row in rows)} pairs and"
+        f" {sum(not row.parallel for row in rows)} negatives; {len(dev)} rows of dev",
+        flush=True,
+    )
+    if profile.architecture == "encoder":
+        return _train_encoder(profile, rows, dev)
+    texts = Texts(
+        collection,
+        [Path(table) for table in profile.terms],
+        profile.rows.without,
+        seed=profile.loop.seed,
+    )
+    vectors = _train_words(profile, texts, collection)
+    table, scale = quantize(vectors.table.weight.detach().numpy())
+    features = PairFeatures(
+        table.astype(np.float32) * scale, HashedUrlLanguageModel(profile.languages)
+    )
+    network, temperature, best = _train_network(profile, features, rows, dev)
+    layers = [layer for layer in network if isinstance(layer, nn.Linear)]
+    meta = {
+        "features": FEATURES,
+        "layers": len(layers),
+        "temperature": temperature,
+        "dev_macro_f1": best,
+        "texts": {name: len(found) for name, found in texts.sources.items()},
+        "minutes": round((time.monotonic() - started) / 60, 1),
+        "profile": without_paths(to_table(profile)),
+    }
+    arrays: dict[str, Any] = {"table": table, "table_scale": scale}
+    for i, layer in enumerate(layers):
+        arrays[f"weight_{i}"] = layer.weight.detach().numpy()
+        arrays[f"bias_{i}"] = layer.bias.detach().numpy()
+    path = Path(profile.out) / "url_pair.npz"
+    np.savez_compressed(path, meta=json.dumps(meta), **arrays)
+    print(f"dev macro F1 {best:.4f}, temperature {temperature:.3f}: {path}")
+    return path
+
+
+# ------------------------------------------------------------------ word vectors
+
+
+class WordVectors(nn.Module):
+    """Texts as the sum of their words, a word as the scaled sum of its n-grams."""
+
+    def __init__(self, config: WordVectorConfig) -> None:
+        super().__init__()
+        self.dropout = config.dropout
+        self.table = nn.EmbeddingBag(config.buckets, config.width, mode="sum")
+        nn.init.normal_(self.table.weight, std=0.1)
+        self._ngrams: dict[str, npt.NDArray[np.int64]] = {}
+
+    def forward(self, texts: Sequence[str]) -> Tensor:
+        """(texts, width), of length 1."""
+        words = [text.split() for text in texts]
+        self._learn({word for row in words for word in row})
+        ngrams = [self._ngrams[word] for row in words for word in row]
+        counts = np.array([len(found) for found in ngrams])
+        per_text = np.array([sum(len(self._ngrams[w]) for w in row) for row in words])
+        device = self.table.weight.device
+        weight = torch.from_numpy(np.repeat(counts**-0.5, counts)).float().to(device)
+        if self.training:
+            weight = weight * (torch.rand(len(weight), device=device) > self.dropout)
+        summed = self.table(
+            torch.from_numpy(np.concatenate(ngrams)).to(device),
+            torch.from_numpy(np.cumsum(per_text) - per_text).to(device),
+            per_sample_weights=weight,
+        )
+        return nn.functional.normalize(summed, dim=1)
+
+    def _learn(self, words: set[str]) -> None:
+        new = sorted(words - self._ngrams.keys())
+        if new:
+            rows = word_ngrams(new, self.table.weight.shape[0])
+            for word, row in zip(new, rows):
+                self._ngrams[word] = row[row > 0]
+
+
+def _train_words(
+    profile: PairProfile, texts: Texts, collection: Collection
+) -> WordVectors:
+    config = profile.words
+    network = WordVectors(config)
+    dev = [
+        (UrlView.of(row.url_a), UrlView.of(row.url_b))
+        for row in collection.pairs[DEV]
+        if not row.code_only
+    ]
+    held_out = [
+        (" ".join(a.name), " ".join(b.name)) for a, b in dev if a.name and b.name
+    ]
+
+    def loss(batch: Sequence[TextPair]) -> Tensor:
+        # a text that stands twice would be its own negative
+        unique = list(
+            {b: (a, b) for a, b in {a: (a, b) for a, b in batch}.values()}.values()
+        )
+        one, two = (network(side) for side in zip(*unique))
+        scores = one @ two.T / config.temperature
+        truth = torch.arange(len(unique), device=scores.device)
+        forth = nn.functional.cross_entropy(scores, truth)
+        back = nn.functional.cross_entropy(scores.T, truth)
+        return (forth + back) / 2
+
+    def margin() -> float:
+        """How much nearer true slugs of dev are than those of other pages."""
+        one, two = (network(side) for side in zip(*held_out))
+        return float((one * two).sum(1).mean() - (one @ two.T).mean())
+
+    task = Task(
+        network, lambda epoch, _: texts.epoch(epoch, config.texts), loss, margin
+    )
+    train(task, config.loop, Path(profile.out) / "words")
+    return network
+
+
+# ------------------------------------------------------------------ classifiers
+
+
+def _train_network(
+    profile: PairProfile,
+    features: PairFeatures,
+    rows: Sequence[LabelledPair],
+    dev: Sequence[JudgedPair],
+) -> tuple[nn.Sequential, float, float]:
+    """The network on features, its temperature, and its score on dev."""
+    inputs = _inputs(features, rows)
+    truth = torch.tensor([float(row.parallel) for row in rows])
+    dev_inputs = _inputs(features, dev)
+    dev_truth = [row.parallel for row in dev]
+    network = nn.Sequential(
+        nn.Linear(len(FEATURES), profile.hidden),
+        nn.ReLU(),
+        nn.Dropout(profile.dropout),
+        nn.Linear(profile.hidden, profile.hidden // 2),
+        nn.ReLU(),
+        nn.Linear(profile.hidden // 2, 1),
+    )
+
+    def epoch(number: int, limit: int) -> Sequence[int]:
+        order = torch.Generator().manual_seed(profile.loop.seed + number)
+        return [int(i) for i in torch.randperm(len(rows), generator=order)[:limit]]
+
+    def loss(batch: Sequence[int]) -> Tensor:
+        scores = network(inputs[list(batch)])[:, 0]
+        return nn.functional.binary_cross_entropy_with_logits(
+            scores, truth[list(batch)]
+        )
+
+    def macro_f1() -> float:
+        return binary(dev_truth, network(dev_inputs)[:, 0].sigmoid().tolist()).macro_f1
+
+    best = train(Task(network, epoch, loss, macro_f1), profile.loop, Path(profile.out))
+    with torch.inference_mode():
+        scores = network(dev_inputs)[:, 0]
+    return network, fit_temperature(scores, torch.tensor(dev_truth)), best
+
+
+def _inputs(
+    features: PairFeatures, rows: Sequence[LabelledPair] | Sequence[JudgedPair]
+) -> Tensor:
+    pairs = [(row.url_a, row.url_b) for row in rows]
+    chunks = [features(pairs[i : i + 512]) for i in range(0, len(pairs), 512)]
+    return torch.from_numpy(np.concatenate(chunks))
+
+
+def _train_encoder(
+    profile: PairProfile, rows: Sequence[LabelledPair], dev: Sequence[JudgedPair]
+) -> Path:
+    network = EncoderNet(
+        profile.encoder,
+        ["parallel"],
+        (pair_text(row.url_a, row.url_b) for row in rows if row.parallel),
+    )
+
+    def scores(batch: Sequence[LabelledPair] | Sequence[JudgedPair]) -> Tensor:
+        logits: Tensor = network([pair_text(row.url_a, row.url_b) for row in batch])
+        return logits[:, 0]
+
+    def epoch(number: int, limit: int) -> Sequence[LabelledPair]:
+        first = torch.Generator().manual_seed(profile.loop.seed)
+        grown = torch.randperm(len(rows), generator=first)[:limit]
+        order = torch.Generator().manual_seed(profile.loop.seed + number)
+        return [rows[i] for i in grown[torch.randperm(len(grown), generator=order)]]
+
+    def loss(batch: Sequence[LabelledPair]) -> Tensor:
+        logits = scores(batch)
+        truth = torch.tensor([float(row.parallel) for row in batch]).to(logits.device)
+        return nn.functional.binary_cross_entropy_with_logits(logits, truth)
+
+    def dev_scores() -> Tensor:
+        chunks = [dev[i : i + 256] for i in range(0, len(dev), 256)]
+        return torch.cat([scores(chunk).float().cpu() for chunk in chunks])
+
+    def macro_f1() -> float:
+        truth = [row.parallel for row in dev]
+        return binary(truth, dev_scores().sigmoid().tolist()).macro_f1
+
+    best = train(Task(network, epoch, loss, macro_f1), profile.loop, Path(profile.out))
+    folder = Path(profile.out) / "model"
+    network.save(folder)
+    meta = {"dev_macro_f1": best, "profile": without_paths(to_table(profile))}
+    (folder / "training.json").write_text(json.dumps(meta, indent=1), "utf-8")
+    return folder
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except BifocalError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_status)
