@@ -15,6 +15,7 @@ from crawler.aligner.candidates.signatures import SignaturesConfig
 from crawler.aligner.candidates.translated_words import TranslatedWordsConfig
 from crawler.aligner.frequencies import BoilerplateConfig, Frequencies
 from crawler.aligner.scorers.combine import MODELS
+from crawler.aligner.scorers.lengths import log_ratio
 from crawler.data import CandidatePair, Sketch
 from crawler.errors import ProfileError
 
@@ -34,7 +35,7 @@ class GateConfig:
     min_main: int = 15  # of them, outside of menus
     listings: bool = False  # pair pages that only list others: tags, archives, search
     max_identical: float = 0.5  # of the shorter page's blocks: not translated
-    max_length_ratio: float = 3.0  # of main texts, against what is usual on the site
+    max_length_ratio: float = 3.0  # of main texts, the longer by the shorter
 
     def is_text(self, sketch: Sketch, frequencies: Frequencies) -> bool:
         """Has a page a text of its own? `sketch` as stored, boilerplate and all."""
@@ -52,7 +53,7 @@ class GateConfig:
         # English is what of the Italian page has not been translated.
         if pair.src.family == pair.trg.family and pair.src.handle != pair.trg.handle:
             return "third_language"
-        if features["lengths.difference"] > math.log(self.max_length_ratio):
+        if abs(log_ratio(pair.src, pair.trg)) > math.log(self.max_length_ratio):
             return "length"
         return None
 
