@@ -1,35 +1,37 @@
 """Encoders of XLM-R's architecture as int8 ONNX: the paper's models at a CPU's speed.
 
 `python -m training.export` writes the folder that is loaded here: `model.onnx`,
-`tokenizer.json`, `model.json` (labels and temperature). Needs onnxruntime and
-tokenizers, which every installation has, and no torch. The smaller hashed models
-(`models.url_language`, `models.url_pair`) are the default; this is how an encoder that
-somebody trains on more data takes their place:
+`tokenizer.json`, `model.json` (labels and temperature). Needs the extra `onnx` and no
+torch. The smaller hashed models (`models.url_language`, `models.url_pair`) are the
+default; this is how an encoder that somebody trains on more data takes their place:
 
-    bifocal crawl -s URL_LANGUAGE_MODEL=models.onnx.OnnxUrlLanguageModel ...
+    scrapy crawl bilingual ... -s URL_LANGUAGE_MODEL=models.onnx.OnnxUrlLanguageModel \
+        -s URL_LANGUAGE_MODEL_DIR=onnx/language
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
-from tokenizers import Tokenizer
 
 from crawler.data import Lang
 from crawler.errors import ModelError
 from models.preprocess import pair_text, url_text
 from models.rules import UNKNOWN
 
-# Where a class that is named in a setting, and so gets no arguments, finds its model.
-LANGUAGE_FOLDER = "BIFOCAL_URL_LANGUAGE_ONNX"
-PAIR_FOLDER = "BIFOCAL_URL_PAIR_ONNX"
+try:
+    import onnxruntime
+    from tokenizers import Tokenizer
+except ImportError as error:
+    raise ModelError(
+        f"models.onnx needs onnxruntime and tokenizers: {error}"
+        " (pip install -e '.[onnx]')"
+    ) from error
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -37,10 +39,9 @@ FloatArray = npt.NDArray[np.float64]
 class _OnnxEncoder:
     """What both models share: loading, and logits for batches of texts."""
 
-    def __init__(self, folder: str | Path | None, variable: str, threads: int) -> None:
-        folder = folder or os.environ.get(variable)
-        if not folder:
-            raise ModelError(f"no model folder (set {variable}, or give it)")
+    def __init__(self, folder: str | Path | None, setting: str, threads: int) -> None:
+        if folder is None:
+            raise ModelError(f"no model folder (set {setting} to it)")
         path = Path(folder)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -90,8 +91,8 @@ class OnnxUrlLanguageModel(_OnnxEncoder):
     """P(language | URL) by an exported encoder (setting: URL_LANGUAGE_MODEL)."""
 
     def __init__(self, folder: str | Path | None = None, *, threads: int = 1) -> None:
-        """`folder` is what `training.export` wrote; default: LANGUAGE_FOLDER's."""
-        super().__init__(folder, LANGUAGE_FOLDER, threads)
+        """`folder` is what `training.export` wrote (URL_LANGUAGE_MODEL_DIR)."""
+        super().__init__(folder, "URL_LANGUAGE_MODEL_DIR", threads)
         self.labels: tuple[Lang, ...] = tuple(self.meta["labels"])
 
     def predict(self, urls: Sequence[str]) -> list[Mapping[Lang, float]]:
@@ -110,8 +111,8 @@ class OnnxUrlPairModel(_OnnxEncoder):
     """P(parallel | URL, URL) by an exported encoder (setting: URL_PAIR_MODEL)."""
 
     def __init__(self, folder: str | Path | None = None, *, threads: int = 1) -> None:
-        """`folder` is what `training.export` wrote; default: PAIR_FOLDER's."""
-        super().__init__(folder, PAIR_FOLDER, threads)
+        """`folder` is what `training.export` wrote (URL_PAIR_MODEL_DIR)."""
+        super().__init__(folder, "URL_PAIR_MODEL_DIR", threads)
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """The sigmoid of the one logit."""

@@ -15,8 +15,8 @@ SCOPE = "site"  # site (registered domain), host or path; also -a scope=
 RUN_DIR = None  # default: runs/DATE-TIME
 FRONTIER_URL = None  # default: sqlite:RUN_DIR/frontier.sqlite; or memory:
 FRONTIER_MAX_DEPTH = 100  # clicks from a seed: an endless calendar, not a long manual
-URL_LANGUAGE_MODEL = "models.rules.UrlLanguageRules"
-URL_PAIR_MODEL = "models.rules.UrlPairRules"
+URL_LANGUAGE_MODEL = "models.url_language.HashedUrlLanguageModel"
+URL_PAIR_MODEL = "models.url_pair.HashedUrlPairModel"
 LANGUAGE_GATE = True  # follow the links of pages in the two languages only
 SITEMAPS = True  # read the sitemaps that robots.txt names
 SITEMAPS_MAX = 50  # files per site; an index may name thousands

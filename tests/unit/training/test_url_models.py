@@ -112,8 +112,7 @@ def test_a_language_encoder_goes_on_from_a_pretrained_one(
     )
     full = XlmrUrlLanguageModel(second / "model", device="cpu").predict(URLS)
     export.main([str(second / "model"), str(onnx)])
-    monkeypatch.setenv("BIFOCAL_URL_LANGUAGE_ONNX", str(onnx))
-    small = OnnxUrlLanguageModel().predict(URLS)
+    small = OnnxUrlLanguageModel(onnx).predict(URLS)
     assert set(small[0]) == set(full[0]) >= {"unk", "de", "en", "is"}
     for one, two in zip(small, full):
         assert one == pytest.approx(two, abs=0.05)
@@ -177,5 +176,5 @@ def test_an_export_of_nothing_is_one_clear_error(tmp_path):
         export.export(tmp_path, tmp_path / "out")
     with pytest.raises(ModelError, match="no exported model"):
         OnnxUrlPairModel(tmp_path)
-    with pytest.raises(ModelError, match="BIFOCAL_URL_PAIR_ONNX"):
+    with pytest.raises(ModelError, match="URL_PAIR_MODEL_DIR"):
         OnnxUrlPairModel()
