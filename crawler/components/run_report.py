@@ -58,6 +58,8 @@ class RunReport:
             spider.archive.close()
         with _or_fatal(spider):
             stats["pairs"] = write_pairs(run.pairs, spider.aligner.pairs())
+            if spider.aligner.lexicon:
+                spider.aligner.lexicon.save(run.lexicon)
         with _or_fatal(spider):
             spider.aligner.close()
         stats.update(spider.counts, **spider.aligner.counts)

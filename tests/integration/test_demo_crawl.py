@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.data import LangPair
 from crawler.reports.quality import judge_pairs, read_gold
 from crawler.urls import canonicalize
@@ -145,6 +146,11 @@ def test_the_stats_are_those_of_the_log(run):
         count = sum(v["status"] == status for v in visits)
         assert stats[f"status/{status}"] == count
     assert stats["frontier/added"] + 1 >= len(visits)  # the seed was added as well
+
+
+def test_what_the_pairs_taught_is_there_for_the_next_run(run):
+    lexicon = Lexicon.load(run.path / "lexicon.npz", LangPair("en", "is"))
+    assert len(lexicon) > 100
 
 
 def test_pairing_the_warc_again_gives_the_pairs_of_the_crawl(run, tmp_path):
