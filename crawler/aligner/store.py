@@ -81,6 +81,13 @@ class PageRow:
     size: int
 
 
+# Without the file a crawl knows no page that it fetched before; its WARC files do.
+_CURE = (
+    "give another run directory; or move the file away, crawl on, and pair all pages"
+    " afterwards: bifocal align RUN_DIR/warc"
+)
+
+
 class SketchStore:
     """Sketches by id, handle and URL; declared links; the pairs that were emitted."""
 
@@ -92,8 +99,7 @@ class SketchStore:
             self._db.executescript(_PRAGMAS + _SCHEMA)
         except sqlite3.Error as error:
             raise RunDirError(
-                f"{self.path}: cannot hold the aligner's pages: {error} (remove the"
-                " file, or give another run directory)"
+                f"{self.path}: cannot hold the aligner's pages: {error} ({_CURE})"
             ) from error
         self._check({"version": _VERSION, "langs": str(langs)})
         self._sites: dict[str, int] = {}
@@ -103,8 +109,7 @@ class SketchStore:
         for name, value in about.items():
             if known.setdefault(name, value) != value:
                 raise RunDirError(
-                    f"{self.path}: its {name} is {known[name]}, not {value} (remove"
-                    " the file, or give another run directory)"
+                    f"{self.path}: its {name} is {known[name]}, not {value} ({_CURE})"
                 )
         self._db.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", known.items())
 

@@ -12,6 +12,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -72,7 +73,12 @@ def write_pairs(path: Path, pairs: Iterable[PairScore]) -> int:
             os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:
-        raise RunDirError(f"{path}: cannot be written: {error.strerror}") from error
+        with suppress(OSError):  # what there is of it takes room that others need
+            partial.unlink(missing_ok=True)
+        raise RunDirError(
+            f"{path}: cannot be written: {error.strerror} (make room; the same command"
+            " writes it again)"
+        ) from error
     return count
 
 
