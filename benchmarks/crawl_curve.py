@@ -372,10 +372,14 @@ def main(argv: Sequence[str] | None = None) -> None:
                 if orders[name]["judged"]:
                     print(f"  {name}: {orders[name]['judged']}")
             sys.stdout.flush()
-    rows = sorted([*known.values(), *rows], key=lambda row: (row["site"], row["pair"]))
-    print(summarize(rows, args.profiles))
-    if args.out:
-        args.out.write_text(json.dumps(rows, indent=1) + "\n")
+            everything = sorted([*known.values(), *rows], key=_by_site)
+            if args.out:
+                args.out.write_text(json.dumps(everything, indent=1) + "\n")
+    print(summarize(sorted([*known.values(), *rows], key=_by_site), args.profiles))
+
+
+def _by_site(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["site"], row["pair"]
 
 
 if __name__ == "__main__":
