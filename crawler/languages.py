@@ -61,7 +61,9 @@ def all_languages() -> dict[str, Language]:
 
 def fold(text: str) -> str:
     """Lower-case, without accents: `Français` and `francais` are one marker."""
-    decomposed = unicodedata.normalize("NFKD", text.lower())
+    # decomposed on both sides: a bold A becomes an A, which has a lower case
+    lower = unicodedata.normalize("NFKD", text).lower()
+    decomposed = unicodedata.normalize("NFKD", lower)
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 
