@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -100,23 +101,14 @@ class HashedUrlLanguageModel:
 
     def __init__(self, weights: str | Path | None = None) -> None:
         """Load the shipped weights, or those of a file that `training` has written."""
-        arrays, meta = load_weights(weights, "url_language.npz")
-        try:
-            self.labels: tuple[Lang, ...] = tuple(meta["labels"])
-            temperature = float(meta["temperature"])
-            self._table = arrays["table"].astype(np.float32) * arrays["table_scale"]
-            # the temperature (Guo et al., 2017) is one more factor of the last layer
-            self._out = arrays["out_weight"].T / np.float32(temperature)
-            self._out_bias = arrays["out_bias"] / np.float32(temperature)
-            self._gate = arrays["gate_weight"].T
-            self._gate_bias = arrays["gate_bias"]
-            if len(self._gate_bias) != len(PLACES):
-                raise ValueError("trained with other places of markers")
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(
-                f"{weights}: no weights of a hashed language model ({error})"
-            ) from error
-        self._temperature = np.float32(temperature)
+        read = _shipped() if weights is None else _read(weights)
+        self.labels = read.labels
+        self._table = read.table
+        # the temperature (Guo et al., 2017) is one more factor of the last layer
+        self._out = read.out / read.temperature
+        self._out_bias = read.out_bias / read.temperature
+        self._gate, self._gate_bias = read.gate, read.gate_bias
+        self._temperature = read.temperature
         self._label_index = {label: i for i, label in enumerate(self.labels)}
 
     def predict(self, urls: Sequence[str]) -> list[Mapping[Lang, float]]:
@@ -151,6 +143,44 @@ class HashedUrlLanguageModel:
         np.exp(scores, out=scores)
         scores /= scores.sum(axis=1, keepdims=True)
         return np.asarray(scores, dtype=np.float32)
+
+
+class _Weights(NamedTuple):
+    """What a file of weights holds."""
+
+    labels: tuple[Lang, ...]
+    temperature: np.float32
+    table: FloatArray  # (buckets, width)
+    out: FloatArray  # (width, labels)
+    out_bias: FloatArray
+    gate: FloatArray  # (width, places)
+    gate_bias: FloatArray
+
+
+def _read(path: str | Path | None) -> _Weights:
+    arrays, meta = load_weights(path, "url_language.npz")
+    try:
+        if len(arrays["gate_bias"]) != len(PLACES):
+            raise ValueError("trained with other places of markers")
+        return _Weights(
+            tuple(meta["labels"]),
+            np.float32(meta["temperature"]),
+            arrays["table"].astype(np.float32) * arrays["table_scale"],
+            arrays["out_weight"].T,
+            arrays["out_bias"],
+            arrays["gate_weight"].T,
+            arrays["gate_bias"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"{path}: no weights of a hashed language model ({error})"
+        ) from error
+
+
+@cache
+def _shipped() -> _Weights:
+    """The package's own weights, read once: the pair model looks through them too."""
+    return _read(None)
 
 
 def bag(ngrams: npt.NDArray[np.int64], table: FloatArray) -> FloatArray:
