@@ -195,11 +195,11 @@ class AdaptiveScorer:
         """Score what is new on a page, and what it says anew of known URLs."""
         touched: dict[_Url, None] = {}
         where = self._outcome(source.lang)
-        page = self._known(source.url)
+        page = self._urls.get(source.url)
         found = []
         new = []
         for link in links:
-            url = self._known(link.url)
+            url = self._urls.get(link.url)
             if url is None:
                 url = self._new(link)
                 touched[url] = None
@@ -225,7 +225,7 @@ class AdaptiveScorer:
     def fetched(self, link: Link, document: Document | None) -> list[ScoredUrl]:
         """Count what the page turned out to be; its other half may rise."""
         self._settle()
-        url = self._known(link.url) or self._new(link)
+        url = self._urls.get(link.url) or self._new(link)
         self._turned_out(url, self._outcome(document.lang if document else None))
         touched: dict[_Url, None] = {}
         for other, kind in self._partners(url).items():
@@ -237,8 +237,8 @@ class AdaptiveScorer:
 
     def redirected(self, url: str, link: Link) -> None:
         """Both URLs are one page from now on."""
-        old = self._known(url)
-        new = self._known(link.url) or self._new(link)
+        old = self._urls.get(url)
+        new = self._urls.get(link.url) or self._new(link)
         if old is None or old is new:
             self._urls[url] = new
             return
@@ -254,7 +254,7 @@ class AdaptiveScorer:
         """Credit the pages of a pair, and align their links."""
         touched: dict[_Url, None] = {}
         for pair in pairs:
-            src, trg = self._known(pair.src_url), self._known(pair.trg_url)
+            src, trg = self._urls.get(pair.src_url), self._urls.get(pair.trg_url)
             if src is None or trg is None:
                 continue
             self._align(src, trg, touched)
@@ -269,7 +269,7 @@ class AdaptiveScorer:
 
     def current(self, scored: ScoredUrl) -> ScoredUrl:
         """The score that a pending URL would get now."""
-        url = self._known(scored.link.url)
+        url = self._urls.get(scored.link.url)
         if url is None or url.link is None:
             return scored
         url.score, evidence = self._value(url)
@@ -322,7 +322,7 @@ class AdaptiveScorer:
             self._read_state(state)
         for url in known:
             link, outcome = link_of(url.entry), outcome_of(url.entry)
-            record = self._known(link.url)
+            record = self._urls.get(link.url)
             if record is None:
                 record = self._new(link)
                 record.score = url.entry.score
@@ -371,9 +371,6 @@ class AdaptiveScorer:
             ) from error
 
     # ------------------------------------------------------- what is known
-
-    def _known(self, name: str) -> _Url | None:
-        return self._urls.get(name)
 
     @staticmethod
     def _at(url: _Url) -> _Url:

@@ -9,8 +9,9 @@ given up too, and comes back when there is time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from crawler.data import Lang, LangPair, Site
 
@@ -59,6 +60,10 @@ class SiteYield:
         if self.langs is not None:
             spent.src += lang == self.langs.src
             spent.trg += lang == self.langs.trg
+        self._judge(site)
+
+    def _judge(self, site: Site) -> None:
+        spent = self.spent[site]
         if self._over_budget(spent):
             self.closed.add(site)
         elif self._hopeless(spent):
@@ -89,19 +94,12 @@ class SiteYield:
         self.resting.clear()
         return awake
 
-    def state(self) -> dict[Site, dict[str, float]]:
+    def state(self) -> dict[Site, dict[str, Any]]:
         """The counts, as plain data."""
         return {site: asdict(spent) for site, spent in self.spent.items()}
 
-    def restore(self, state: dict[Site, dict[str, float]]) -> None:
+    def restore(self, state: dict[Site, dict[str, Any]]) -> None:
         """Take counts from `state()`."""
-        names: Iterable[str] = _Spent.__dataclass_fields__
         for site, values in state.items():
-            spent = _Spent()
-            for name in names:
-                setattr(spent, name, values[name])
-            self.spent[site] = spent
-            if self._over_budget(spent):
-                self.closed.add(site)
-            elif self._hopeless(spent):
-                self.resting.add(site)
+            self.spent[site] = _Spent(**values)
+            self._judge(site)
