@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.memory import MemoryFrontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import SiteBudget, SiteYield
+from crawler.protocols import UrlScorer
 from crawler.replay.world import address_of
 from crawler.urls import host_of
 
@@ -44,11 +46,16 @@ class Worlds:
 
 
 def crawl(
-    worlds: Worlds, sites: Sequence[Site], langs: LangPair, profile: str, budget: int
+    worlds: Worlds,
+    sites: Sequence[Site],
+    langs: LangPair,
+    scorer: UrlScorer,
+    budget: int,
+    *,
+    gated: bool,
+    scout: int = 0,
 ) -> list[str]:
     """Addresses of the pages in the order of download."""
-    scorer, gated = scorer_of(profile, langs, load_models())
-    scout = 30 if profile == "adaptive" else 0
     frontier = Frontier(
         MemoryFrontier(),
         scorer,
@@ -85,11 +92,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     budget = int(args.share * total)
     truth = {site: site.recorded.true_pairs(langs) for site in sites}
 
-    together = crawl(worlds, sites, langs, "adaptive", budget)
-    alone = {
-        site: crawl(worlds, [site], langs, "focused", budget // len(sites))
-        for site in sites
-    }
+    models = load_models()
+    scorer, gated = scorer_of("adaptive", langs, models)
+    scout = import_module("settings.adaptive").SITE_SCOUT_PAGES
+    together = crawl(worlds, sites, langs, scorer, budget, gated=gated, scout=scout)
+    alone = {}
+    for site in sites:
+        scorer, gated = scorer_of("focused", langs, models)
+        share = budget // len(sites)
+        alone[site] = crawl(worlds, [site], langs, scorer, share, gated=gated)
     rows: list[dict[str, Any]] = []
     for site, pairs in truth.items():
         hosts = {host_of(url) for url in site.world.urls()}

@@ -7,15 +7,15 @@ packages lie in a folder of their own, with built/, graphs/ and truth/.
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from crawler.data import LangPair
 from crawler.languages import known_code
 from crawler.replay.world import address_of
+from crawler.reports.quality import read_gold, read_rows
 
 # Reported apart: no language marker and no hreflang, and a handful of pairs among
 # thousands of pages.
@@ -42,7 +42,7 @@ class RecordedSite:
         if not self.more_seeds:
             return [self.home]
         wanted = []
-        declared = {row["url"]: row["declared_lang"] for row in _rows(self.pages)}
+        declared = {row["url"]: row["declared_lang"] for row in read_rows(self.pages)}
         for seed in self.more_seeds:
             lang = declared.get(seed) or declared.get(f"{seed}index.html")
             if not lang or known_code(lang) in langs:
@@ -51,16 +51,8 @@ class RecordedSite:
 
     def true_pairs(self, langs: LangPair) -> set[tuple[str, str]]:
         """Addresses (URLs without scheme) of the true pairs, src first."""
-        pairs = set()
-        for row in _rows(self.truth):
-            ends = {
-                known_code(row["lang_a"]): row["url_a"],
-                known_code(row["lang_b"]): row["url_b"],
-            }
-            if set(ends) == set(langs):
-                src, trg = (address_of(ends[lang]) for lang in langs)
-                pairs.add((src, trg))
-        return pairs
+        gold = read_gold(self.truth, langs)
+        return {(address_of(src), address_of(trg)) for src, trg in gold.pairs}
 
 
 def demo_site() -> RecordedSite:
@@ -111,11 +103,3 @@ def load_sites(
 
 def _either(path: Path) -> Path:
     return path if path.exists() else path.with_name(path.name + ".gz")
-
-
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as file:
-        header = next(file).rstrip("\n").split("\t")
-        for line in file:
-            yield dict(zip(header, line.rstrip("\n").split("\t")))

@@ -72,13 +72,15 @@ def read_gold(path: Path, langs: LangPair, aliases: Path | None = None) -> Gold:
     variants count as the language. `aliases`: columns `url canonical_url`.
     """
     pairs = set()
-    for row in _rows(path):
+    for row in read_rows(path):
         ends = {known_code(row["lang_a"]): row["url_a"]}
         ends[known_code(row["lang_b"])] = row["url_b"]
         if set(ends) == set(langs):
             pairs.add((ends[langs.src], ends[langs.trg]))
     canonical = (
-        {row["url"]: row["canonical_url"] for row in _rows(aliases)} if aliases else {}
+        {row["url"]: row["canonical_url"] for row in read_rows(aliases)}
+        if aliases
+        else {}
     )
     return Gold(frozenset(pairs), canonical)
 
@@ -106,7 +108,11 @@ def judge_pairs(pairs: Iterable[PairScore], gold: Gold) -> Judgement:
     return Judgement(found, right, len(hit), len(gold.pairs), tuple(wrong), missed)
 
 
-def _rows(path: Path) -> Iterable[dict[str, str]]:
+def read_rows(path: Path) -> Iterable[dict[str, str]]:
+    """The rows of a tab-separated file with a header, gzipped or not.
+
+    Raises RunDirError when it cannot be read.
+    """
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8") as file:
