@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,9 +25,10 @@ import numpy.typing as npt
 
 from crawler.config import load_profile
 from crawler.data import Site
-from crawler.errors import BifocalError, UsageError
+from crawler.errors import UsageError
 from crawler.urls import site_of
 from models.url_pair import HashedUrlPairModel
+from training.command import run_script
 from training.data.splits import TRAIN
 from training.data.tables import write_table
 from training.metrics import binary
@@ -168,8 +168,4 @@ def _fold(site: Site, profile: AppendixProfile) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except BifocalError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_status)
+    run_script(main)

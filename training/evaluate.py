@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -26,10 +25,11 @@ from typing import Any, TypeVar
 
 from crawler.config import load_object, load_profile
 from crawler.data import Lang
-from crawler.errors import BifocalError, UsageError
+from crawler.errors import UsageError
 from crawler.protocols import UrlLanguageModel, UrlPairModel
 from models.preprocess import pair_text, url_text
 from models.rules import UNKNOWN, UrlLanguageRules, UrlPairRules
+from training.command import run_script
 from training.data.tables import UrlRow
 from training.metrics import (
     Binary,
@@ -353,8 +353,4 @@ def main(words: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except BifocalError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_status)
+    run_script(main)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import tempfile
 import warnings
 from collections.abc import Sequence
@@ -18,8 +17,9 @@ from typing import Any
 
 import torch
 
-from crawler.errors import BifocalError, UsageError
+from crawler.errors import UsageError
 from models.encoder import load_classifier
+from training.command import run_script
 
 
 def export(model: Path, out: Path, *, temperature: float = 1.0) -> Path:
@@ -88,8 +88,4 @@ def main(words: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except BifocalError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_status)
+    run_script(main)

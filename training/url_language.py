@@ -17,7 +17,6 @@ and the weights: `url_language.npz` for `models.url_language`, or a folder `mode
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -30,8 +29,9 @@ import torch
 from torch import Tensor, nn
 
 from crawler.config import load_profile, to_table
-from crawler.errors import BifocalError, UsageError
+from crawler.errors import UsageError
 from models.preprocess import url_text
+from training.command import run_script
 from training.data.splits import DEV
 from training.language_data import Example, LanguageData, LanguageDataConfig
 from training.loop import LoopConfig, Task, seed_everything, train
@@ -186,8 +186,4 @@ def read_profile(kind: type[T], words: Sequence[str]) -> T:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except BifocalError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_status)
+    run_script(main)

@@ -22,7 +22,6 @@ The encoders see both URLs as one text, and have one logit.
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -35,10 +34,10 @@ import torch
 from torch import Tensor, nn
 
 from crawler.config import to_table
-from crawler.errors import BifocalError
 from models.preprocess import pair_text
 from models.url_language import HashedUrlLanguageModel
 from models.url_pair import FEATURES, PairFeatures, UrlView, word_ngrams
+from training.command import run_script
 from training.data.splits import DEV
 from training.loop import LoopConfig, Task, seed_everything, train
 from training.metrics import binary
@@ -312,8 +311,4 @@ def _train_encoder(
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except BifocalError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_status)
+    run_script(main)
