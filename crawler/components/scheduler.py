@@ -130,8 +130,7 @@ class FrontierScheduler(BaseScheduler):
                     self.frontier.postponed(lease)
                     continue
                 if not rules.allows(lease.url, self._user_agent):
-                    self.frontier.counts["frontier/refused/robots"] += 1
-                    self.frontier.fetched(lease, None)
+                    self.frontier.forbidden(lease)
                     continue
             self._gate.start(lease.site)
             return Request(

@@ -152,6 +152,7 @@ class Frontier:
         if link.is_seed:
             self.scope.extend(location)
         self._release(lease, "->")
+        self.sites.fetched(lease.site, None)
         refusal = self.refusal(link)
         if refusal:
             self.counts[f"frontier/refused/{refusal}"] += 1
@@ -229,6 +230,13 @@ class Frontier:
         if self._learner:
             self.push(self._learner.fetched(lease.link, document))
 
+    def forbidden(self, lease: Lease) -> None:
+        """robots.txt forbids a URL: it is done, and has cost its site nothing."""
+        self.counts["frontier/refused/robots"] += 1
+        self._release(lease, "-")
+        if self._learner:
+            self.push(self._learner.fetched(lease.link, None))
+
     def postponed(self, lease: Lease) -> None:
         """A URL gave no answer: it stays leased, so the next session tries it again."""
         self.counts["frontier/postponed"] += 1
@@ -256,6 +264,7 @@ class Frontier:
         score = min(lease.score, 1.0) / 2
         payload = _payload(scored, tries, lease.scored_at)
         self.store.release(lease.url, done=False, score=score, payload=payload)
+        self._dry = False
         return True
 
     # ------------------------------------------------------------- state

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from crawler.data import Document, LangPair, Link
-from crawler.frontier.frontier import Frontier
+from crawler.frontier.frontier import Frontier, Lease
 from crawler.frontier.memory import MemoryFrontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.scoring import UniformScorer
@@ -67,3 +67,36 @@ def test_counts_survive():
     assert again.closed == {"b.is"}
     assert again.wake()
     assert again.barred() == {"b.is"}
+
+
+def leased(budget: SiteBudget) -> tuple[Frontier, Lease]:
+    frontier = Frontier(
+        MemoryFrontier(), UniformScorer(), Scope("site"), sites=SiteYield(LANGS, budget)
+    )
+    frontier.seed(["https://a.is/", "https://a.is/b"])
+    lease = frontier.next()
+    assert lease is not None
+    return frontier, lease
+
+
+def test_what_robots_txt_forbids_costs_a_site_nothing():
+    frontier, lease = leased(SiteBudget(pages=1))
+    frontier.forbidden(lease)
+    assert frontier.counts["frontier/refused/robots"] == 1
+    assert frontier.next() is not None
+
+
+def test_a_redirect_is_an_answer_too():
+    frontier, lease = leased(SiteBudget(pages=1))
+    frontier.redirected(lease, "https://a.is/c")
+    assert frontier.next() is None
+    assert not frontier.has_open
+
+
+def test_a_failed_url_is_open_again_though_nothing_else_was():
+    frontier, first = leased(SiteBudget())
+    second = frontier.next()
+    assert second is not None
+    assert frontier.next() is None  # both are on their way
+    assert frontier.retry(first, max_tries=3)
+    assert frontier.has_open
