@@ -4,33 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.bridges.word_clusters import WordClusters, cluster
 from crawler.aligner.bridges.word_for_word import WordForWord
-from crawler.aligner.sketch import Sketcher
-from crawler.data import Document, LangPair
-
-LANGS = LangPair("en", "is")
-SKETCHER = Sketcher(LANGS)
-
-
-def word(text: str) -> int:
-    return int(SKETCHER.word_ids.encode(text)[0])
-
-
-def sketch(text: str, lang: str):
-    return SKETCHER.sketch(
-        Document("u", "s", lang, 1, "", ("<p", "", "</p"), (text,), (), "")
-    )
-
-
-def lexicon(*links: tuple[str, str, float]) -> Lexicon:
-    rows = sorted((word(src), word(trg), count) for src, trg, count in links)
-    columns = (np.array(column) for column in zip(*rows))
-    src, trg, count = columns
-    return Lexicon(
-        LANGS, src.astype(np.uint32), trg.astype(np.uint32), count.astype(np.float32)
-    )
+from tests.lexicons import lexicon, sketch
 
 
 def sets(edges, max_size: int, removed: float = 0.1) -> list[set[int]]:

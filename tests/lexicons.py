@@ -1,0 +1,33 @@
+"""Small English and Icelandic lexicons and pages, for tests of the bridges."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.sketch import Sketcher
+from crawler.data import Document, LangPair
+
+LANGS = LangPair("en", "is")
+SKETCHER = Sketcher(LANGS)
+
+
+def word(text: str) -> int:
+    return int(SKETCHER.word_ids.encode(text)[0])
+
+
+def sketch(text: str, lang: str):
+    return SKETCHER.sketch(
+        Document("u", "s", lang, 1, "", ("<p", "", "</p"), (text,), (), "")
+    )
+
+
+def lexicon(*links: tuple[str, str, float]) -> Lexicon:
+    rows = sorted((word(src), word(trg), count) for src, trg, count in links)
+    src, trg, count = zip(*rows)
+    return Lexicon(
+        LANGS,
+        np.array(src, np.uint32),
+        np.array(trg, np.uint32),
+        np.array(count, np.float32),
+    )
