@@ -46,7 +46,18 @@ SITE_SCOUT_PAGES = 0  # then a site of one language waits for the others; 0: nev
 DOWNLOAD_TIMEOUT = 60  # seconds for a whole answer
 DOWNLOAD_MAXSIZE = 20_000_000  # bytes; the longest one-page manuals have 5 MB
 DOWNLOAD_WARNSIZE = 0
-DNS_TIMEOUT = 20
+
+# --- who may be connected to: public addresses only, checked when a connection is made
+ADDRESS_ALLOW = ""  # host names, addresses and networks that are not public but ours
+TWISTED_DNS_RESOLVER = "crawler.components.address_guard.GuardedResolver"
+DOWNLOAD_HANDLERS = {
+    "http": "crawler.components.address_guard.GuardedDownloadHandler",
+    "https": "crawler.components.address_guard.GuardedDownloadHandler",
+    "file": None,  # nothing but the web is crawled
+    "ftp": None,
+    "s3": None,
+    "data": None,
+}
 
 # --- WARC
 WARC_PREFIX = "bifocal"

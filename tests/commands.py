@@ -23,10 +23,14 @@ PATIENCE = 120
 def crawl_command(
     seeds: str | Path, langs: str, run_dir: Path, **settings: object
 ) -> list[str]:
-    """The words of `scrapy crawl bilingual`; `-s` for each setting."""
+    """The words of `scrapy crawl bilingual`; `-s` for each setting.
+
+    Servers on loopback are ours, and must be named as such.
+    """
     words = [sys.executable, "-W", "error::ResourceWarning", "-m", "scrapy", "crawl"]
     words += ["bilingual", "-a", f"seeds={seeds}", "-a", f"langs={langs}"]
-    for name, value in {"RUN_DIR": run_dir, **settings}.items():
+    ours = {"RUN_DIR": run_dir, "ADDRESS_ALLOW": "127.0.0.0/8"}
+    for name, value in {**ours, **settings}.items():
         words += ["-s", f"{name}={value}"]
     return words
 

@@ -12,6 +12,7 @@ from typing import Any, Self
 from scrapy.crawler import Crawler
 from scrapy.utils.project import get_project_settings
 
+from crawler.components.address_guard import AddressRules
 from crawler.components.assembly import check_settings
 
 
@@ -22,6 +23,7 @@ class Opening:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Open the run; a BifocalError says why it cannot be."""
         check_settings(crawler.settings, get_project_settings())
+        AddressRules(crawler.settings.getlist("ADDRESS_ALLOW"))
         spider: Any = crawler.spider
         spider.open_run()
         return cls()

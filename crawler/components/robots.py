@@ -14,6 +14,7 @@ from scrapy import Request
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
+from crawler.components.address_guard import AddressRefusedError
 from crawler.extract.document import read_page
 from crawler.frontier.frontier import Lease
 from crawler.frontier.robots import REFUSE_ALL, RobotsRules, origin_of, rules_of
@@ -96,7 +97,8 @@ class Robots:
         self._counts[f"robots/failed/{reason}"] += 1
         origin = origin_of(lease.url)
         self._failures[origin] += 1
-        if self._failures[origin] >= _TRIES:
+        final = reason == AddressRefusedError.__name__  # no other try changes that
+        if final or self._failures[origin] >= _TRIES:
             self._known(lease, REFUSE_ALL)
         else:
             self._on_delay(lease, self._pause * self._failures[origin])

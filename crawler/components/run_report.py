@@ -16,6 +16,7 @@ from typing import Any, Self
 from scrapy import signals
 from scrapy.crawler import Crawler
 
+from crawler.components.address_guard import AddressRefusedError
 from crawler.components.assembly import run_dir
 from crawler.components.crawl_log import Visit
 from crawler.components.signals import page_visited
@@ -120,10 +121,12 @@ class RunReport:
         reasons += [f"status {status}" for status in self._statuses if status]
         if counts["frontier/refused/robots"]:
             reasons.append("forbidden by robots.txt")
+        cure = "is the host reachable, and does its robots.txt let us in?"
+        if AddressRefusedError.__name__ in reasons:
+            cure = "a private address: if you mean it, name the host in ADDRESS_ALLOW"
         return (
             f"no page could be fetched from {', '.join(spider.seeds[:3])}:"
-            f" {', '.join(dict.fromkeys(reasons)) or 'no answer'}"
-            " (is the host reachable, and does its robots.txt let us in?)"
+            f" {', '.join(dict.fromkeys(reasons)) or 'no answer'} ({cure})"
         )
 
 

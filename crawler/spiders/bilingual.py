@@ -24,6 +24,7 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from crawler.aligner.aligner import Aligner
+from crawler.components.address_guard import AddressRefusedError
 from crawler.components.archive import Archive
 from crawler.components.assembly import (
     build_align_profile,
@@ -45,8 +46,8 @@ from crawler.seeds import read_seeds
 
 # Statuses after which the same URL may work later.
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
-# What no other try changes: longer than DOWNLOAD_MAXSIZE.
-_FINAL = frozenset({"DownloadCancelledError"})
+# What no other try changes: longer than DOWNLOAD_MAXSIZE, or at a private address.
+_FINAL = frozenset({"DownloadCancelledError", AddressRefusedError.__name__})
 # A longer Retry-After (seconds) is cut to this: another try then costs little.
 _MAX_RETRY_AFTER = 600
 # What a full or failing disk raises, besides the errors of our own.
