@@ -51,8 +51,8 @@ DOWNLOAD_WARNSIZE = 0
 ADDRESS_ALLOW = ""  # host names, addresses and networks that are not public but ours
 TWISTED_DNS_RESOLVER = "crawler.components.address_guard.GuardedResolver"
 DOWNLOAD_HANDLERS = {
-    "http": "crawler.components.address_guard.GuardedDownloadHandler",
-    "https": "crawler.components.address_guard.GuardedDownloadHandler",
+    "http": "crawler.components.download.DownloadHandler",
+    "https": "crawler.components.download.DownloadHandler",
     "file": None,  # nothing but the web is crawled
     "ftp": None,
     "s3": None,

@@ -23,11 +23,7 @@ from typing import Any, Self, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from scrapy import Request
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CannotResolveHostError
-from scrapy.http import Response
 from scrapy.resolver import CachingHostnameResolver
 from scrapy.utils.datatypes import LocalCache
 from twisted.internet.address import IPv4Address as TCPAddress
@@ -179,21 +175,3 @@ class _Sieve:
 
     def resolutionComplete(self) -> None:
         self._receiver.resolutionComplete()
-
-
-class GuardedDownloadHandler(HTTP11DownloadHandler):
-    """Scrapy's handler for http and https, which says why a name was not found."""
-
-    async def download_request(self, request: Request) -> Response:
-        """Answer, or AddressRefusedError where the guard left no address."""
-        try:
-            return await super().download_request(request)
-        except CannotResolveHostError as error:
-            from twisted.internet import reactor
-
-            host = urlsplit(request.url).hostname or ""
-            resolver: Any = reactor.nameResolver
-            address = getattr(resolver, "refused", {}).get(host)
-            if address is None:
-                raise
-            raise AddressRefusedError(f"{host} is at {address}") from error

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import zlib
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -248,36 +248,55 @@ def test_the_next_session_asks_only_for_what_gave_no_answer(run, server):
 # ------------------------------------------------------------ TLS
 
 
-def self_signed(folder: Path) -> ssl.SSLContext:
-    """A server's side of TLS, with a certificate that nobody vouches for."""
+PLAIN = serialization.NoEncryption()
+NOW = datetime.now(UTC)
+
+
+def issued(
+    folder: Path,
+    signer: tuple[x509.Certificate, rsa.RSAPrivateKey] | None = None,
+    address: str = "127.0.0.1",
+    ends: datetime = NOW + timedelta(days=9),
+) -> tuple[x509.Certificate, rsa.RSAPrivateKey]:
+    """A certificate of an authority, or one that signed itself; also as server.pem."""
     key = rsa.generate_private_key(65_537, 2048)
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    address = x509.IPAddress(IPv4Address("127.0.0.1"))
+    called = address if signer else "An authority"
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, called)])
+    authority, signing = signer or (None, key)
     certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
-        .issuer_name(name)
+        .issuer_name(authority.subject if authority else name)
         .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
-        .not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
-        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
-        .sign(key, hashes.SHA256())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(NOW - timedelta(days=90))
+        .not_valid_after(ends)
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(IPv4Address(address))]),
+            critical=False,
+        )
+        .add_extension(x509.BasicConstraints(not signer, None), critical=True)
+        .sign(signing, hashes.SHA256())
     )
-    plain = serialization.NoEncryption()
     pem = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, PLAIN
     )
-    path = folder / "server.pem"
-    path.write_bytes(pem + certificate.public_bytes(serialization.Encoding.PEM))
+    shown = certificate.public_bytes(serialization.Encoding.PEM)
+    (folder / "server.pem").write_bytes(pem + shown)
+    return certificate, key
+
+
+def listening(folder: Path) -> ssl.SSLContext:
+    """A server's side of TLS, with the certificate that was issued last."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(path)
+    context.load_cert_chain(folder / "server.pem")
     return context
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
+    issued(tmp_path)
     routes = {"/": page(f"<p>{ENGLISH}")}
-    with Server(routes, tls=self_signed(tmp_path)) as server:
+    with Server(routes, tls=listening(tmp_path)) as server:
         line = error_line(crawl(server.url(), "en,is", tmp_path / "no", **QUICK))
         assert f"no page could be fetched from {server.url()}: Download" in line
         assert server.asked == []
@@ -286,6 +305,27 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
         assert done.returncode == 0, done.stderr
         assert server.paths() == ["/robots.txt", "/"]
     checked(Run(tmp_path / "yes"))
+
+
+@pytest.mark.parametrize("wrong", ["nothing", "expired", "name"])
+def test_what_an_authority_vouches_for_must_be_valid_and_ours(
+    tmp_path, monkeypatch, wrong
+):
+    authority = issued(tmp_path)
+    trusted = tmp_path / "authorities.pem"
+    trusted.write_bytes(authority[0].public_bytes(serialization.Encoding.PEM))
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    ends = NOW - timedelta(days=1) if wrong == "expired" else NOW + timedelta(days=9)
+    issued(tmp_path, authority, "127.0.0.7" if wrong == "name" else "127.0.0.1", ends)
+    routes = {"/": page(f"<p>{ENGLISH}")}
+    with Server(routes, tls=listening(tmp_path)) as server:
+        done = crawl(server.url(), "en,is", tmp_path / "run", **QUICK)
+    if wrong == "nothing":
+        assert done.returncode == 0, done.stderr
+        assert server.paths() == ["/robots.txt", "/"]
+    else:
+        assert "no page could be fetched" in error_line(done)
+        assert server.asked == []
 
 
 # ------------------------------------------------------------ robots.txt

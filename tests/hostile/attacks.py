@@ -1,0 +1,507 @@
+"""What servers do to crawlers, by name: each attack is a site of its own.
+
+A site has two good pages, `/en/` and `/is/`, which are a pair, and a home page that
+links to them and to `/attack`. What comes of an attack is in `reasons` (path → why the
+page was not kept, as in crawl.jsonl; `kept` where it was) and in `counters`. Every
+attack must end within its limit, and the pair of its site must be found.
+
+`tests/hostile/test_attacks.py` makes one crawl of all sites together;
+`python -m benchmarks.attacks` one of each, with its time and its memory.
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import socket
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from tests.webserver import (
+    Route,
+    Server,
+    answer,
+    endless,
+    half,
+    moved,
+    page,
+    reset,
+    silence,
+    text,
+)
+from tests.worlds import build_site
+
+TOWN = build_site("town.example", concepts=2, words=120, hreflang=False)
+ENGLISH = " ".join(TOWN.sentences(1, "en"))
+ICELANDIC = " ".join(TOWN.sentences(1, "is"))
+# Of these crawls: what is longer or takes longer is given up.
+MAX_BYTES, MAX_SECONDS, MAX_PAGES = 3_000_000, 8, 60
+LIMITS = {
+    "DOWNLOAD_DELAY": 0,
+    "RETRY_WAIT": 0,
+    "RETRY_TIMES": 0,
+    "DOWNLOAD_TIMEOUT": MAX_SECONDS,
+    "DOWNLOAD_MAXSIZE": MAX_BYTES,
+    "SITE_MAX_PAGES": MAX_PAGES,
+    "CONCURRENT_REQUESTS": 32,
+}
+KEPT = "kept"
+Routes = Mapping[str, Route]
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One way to hurt a crawler.
+
+    `routes` may depend on the server, whose name an attack may need.
+    """
+
+    routes: Routes | Callable[[Server], Routes]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    counters: tuple[str, ...] = ()
+    pair: bool = (
+        True  # is the pair found, or may nobody in (RFC 9309, section 2.3.1.4)?
+    )
+    links: tuple[str, ...] = ("/attack",)
+
+
+def site(attack: Attack, server: Server) -> None:
+    """Put an attack and its two good pages on a server."""
+    routes = attack.routes(server) if callable(attack.routes) else attack.routes
+    good: dict[str, Route] = {
+        "/": page("<p>Welcome.", links("/en/", "/is/", *attack.links)),
+        "/en/": page(
+            f"<h1>Harbour</h1><p>{ENGLISH}", links("/is/"), title="The harbour"
+        ),
+        "/is/": page(f"<h1>Höfnin</h1><p>{ICELANDIC}", links("/en/"), title="Höfnin"),
+        "/robots.txt": text("User-agent: *"),
+    }
+    whole = {**good, **routes}
+    made_up = isinstance(routes, Endless)
+    server.routes = Endless(routes.make, whole) if made_up else whole
+
+
+def links(*urls: str) -> str:
+    """Anchors, one a line."""
+    return "\n".join(f'<a href="{url}">more</a>' for url in urls)
+
+
+# ------------------------------------------------------------------ sockets
+
+
+def drip(first: bytes, piece: bytes) -> Callable[[socket.socket], None]:
+    """A slow loris: a little at a time, for ever."""
+
+    def talk(connection: socket.socket) -> None:
+        connection.sendall(first)
+        for _ in range(600):
+            time.sleep(0.1)
+            connection.sendall(piece)
+
+    return talk
+
+
+def endless_of(first: bytes, piece: bytes) -> Callable[[socket.socket], None]:
+    """As much as the other side takes."""
+
+    def talk(connection: socket.socket) -> None:
+        connection.sendall(first)
+        while True:
+            connection.sendall(piece)
+
+    return talk
+
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+
+def raw(head: bytes, body: bytes = b"") -> Callable[[socket.socket], None]:
+    """These bytes, then the end of the connection."""
+
+    def talk(connection: socket.socket) -> None:
+        connection.sendall(head + body)
+        connection.close()
+
+    return talk
+
+
+# ------------------------------------------------------------------ endless sites
+
+
+class Endless(dict[str, Route]):
+    """Routes that are made up when they are asked for."""
+
+    def __init__(self, make: Callable[[str], Route | None], first: Routes) -> None:
+        super().__init__(first)
+        self.make = make
+
+    def get(self, path: str, default: Route = b"") -> Route:  # type: ignore[override]
+        return super().get(path) or self.make(path) or default
+
+
+# ------------------------------------------------------------------ the attacks
+
+
+@cache
+def bomb(kind: str) -> bytes:
+    """Three hundred megabytes in a few hundred kilobytes."""
+    much = b"<p>" + b"a" * 300_000_000
+    if kind == "gzip":
+        return gzip.compress(much, 9)
+    return zlib.compress(much, 9)
+
+
+XML = "application/xml"
+SITEMAP = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+INDEX = '<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+ENTITIES = (
+    '<!DOCTYPE lolz [<!ENTITY a "ha">'
+    + "".join(
+        f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in itertools.pairwise("abcdefghijk")
+    )
+    + "]>"
+)
+
+
+def sitemap(body: str | Callable[[], bytes]) -> Callable[[Server], Routes]:
+    """A site whose robots.txt names this sitemap."""
+
+    def routes(server: Server) -> Routes:
+        whole = body() if callable(body) else body.replace("HERE", server.url(""))
+        return {
+            "/robots.txt": text("User-agent: *", f"Sitemap: {server.url('/map.xml')}"),
+            "/map.xml": answer(whole, content_type=XML),
+        }
+
+    return routes
+
+
+def html(body: str | bytes, reason: str = KEPT, **headers: str) -> Attack:
+    """One bad page, which is read all the same."""
+    return Attack({"/attack": answer(body, **headers)}, {"/attack": reason})
+
+
+def no_answer(route: Route, error: str) -> Attack:
+    """One page that does not come."""
+    return Attack({"/attack": route}, {"/attack": f"no_answer/{error}"})
+
+
+TIMEOUT, LOSS = "DownloadTimeoutError", "ResponseDataLossError"
+FAILED, CANCELLED = "DownloadFailedError", "DownloadCancelledError"
+
+ATTACKS: dict[str, Attack] = {
+    # --- the connection
+    "silence": no_answer(silence, TIMEOUT),
+    "slow_loris_status": no_answer(drip(b"HTTP/1.1 2", b""), TIMEOUT),
+    "slow_loris_headers": no_answer(drip(OK, b"X-Slow: 1\r\n"), TIMEOUT),
+    "slow_loris_body": no_answer(drip(OK + b"\r\n<p>", b"a"), TIMEOUT),
+    "endless_body": no_answer(endless, CANCELLED),
+    "endless_header_line": no_answer(endless_of(OK + b"X: ", b"a" * 9000), FAILED),
+    "endless_headers": no_answer(endless_of(OK, b"X-Much: more\r\n" * 900), FAILED),
+    "endless_interim_answers": no_answer(
+        endless_of(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n" * 500), FAILED
+    ),
+    "reset": no_answer(reset, FAILED),
+    "premature_close": no_answer(half, LOSS),
+    "closed_in_headers": no_answer(raw(OK), FAILED),
+    # --- framing
+    "length_too_large": no_answer(
+        raw(OK + b"Content-Length: 99999999999999999999\r\n\r\n", b"<p>x"), CANCELLED
+    ),
+    "length_too_small": html(f"<p>{ENGLISH}", "language", content_length="10"),
+    "length_negative": no_answer(
+        raw(OK + b"Content-Length: -5\r\n\r\n", b"<p>"), FAILED
+    ),
+    "two_lengths": no_answer(
+        raw(OK + b"Content-Length: 3\r\nContent-Length: 9\r\n\r\n", b"<p>"), FAILED
+    ),
+    "chunked_garbage": no_answer(
+        raw(OK + b"Transfer-Encoding: chunked\r\n\r\n", b"zz\r\n<p>\r\n0\r\n\r\n"), LOSS
+    ),
+    "chunk_too_large": no_answer(
+        raw(OK + b"Transfer-Encoding: chunked\r\n\r\n", b"fffffffffffffff\r\n<p>"), LOSS
+    ),
+    "status_line_garbage": no_answer(raw(b"\x16\x03\x01 garbage\r\n\r\n"), FAILED),
+    "http_0_9": no_answer(raw(b"<html><p>Just a page.</html>\n"), FAILED),
+    "status_999": Attack(
+        {"/attack": answer("<p>no", "999 Request denied")}, {"/attack": "status/999"}
+    ),
+    "headers_not_ascii": html(
+        f"<p>{ENGLISH}", x_latin="\xfe\xe6", content_type="text/html; charset=\xff"
+    ),
+    "cookie_flood": Attack(
+        {"/attack": raw(OK + b"Set-Cookie: a=b\r\n" * 400 + b"\r\n", b"<p>x")},
+        {"/attack": "language"},
+    ),
+    # --- codings
+    "gzip_bomb": Attack(
+        lambda server: {"/attack": answer(bomb("gzip"), content_encoding="gzip")},
+        {"/attack": "language"},
+        counters=("warc/repaired/bomb",),
+    ),
+    "deflate_bomb": Attack(
+        lambda server: {"/attack": answer(bomb("deflate"), content_encoding="deflate")},
+        {"/attack": "language"},
+        counters=("warc/repaired/bomb",),
+    ),
+    "gzip_in_gzip_in_gzip": html(
+        gzip.compress(gzip.compress(gzip.compress(f"<p>{ENGLISH}".encode()))),
+        content_encoding="gzip, gzip, gzip",
+    ),
+    "gzip_that_is_none": html(f"<p>{ENGLISH}", content_encoding="gzip"),
+    "gzip_cut_short": html(
+        gzip.compress(f"<p>{ENGLISH}".encode())[:-20], content_encoding="gzip"
+    ),
+    "coding_nobody_asked_for": Attack(
+        {"/attack": answer(b"\x1b\x03\x00\xf8", content_encoding="br, zstd")},
+        {"/attack": "not_html"},
+    ),
+    # --- redirects
+    "redirect_loop": Attack(
+        {"/attack": moved("/b"), "/b": moved("/attack")},
+        {"/attack": "redirect", "/b": "redirect"},
+    ),
+    "redirect_chain": Attack(
+        lambda server: Endless(
+            lambda path: (
+                moved(f"/r{int(path[2:] or 0) + 1}")
+                if path.startswith("/r") and path[2:].isdigit()
+                else None
+            ),
+            {"/attack": moved("/r1")},
+        ),
+        {"/attack": "redirect", "/r1": "redirect"},
+    ),
+    "redirect_to_file": Attack(
+        {"/attack": moved("file:///etc/passwd")}, {"/attack": "redirect"}
+    ),
+    "redirect_to_data": Attack(
+        {"/attack": moved("data:text/html,<p>x")}, {"/attack": "redirect"}
+    ),
+    "redirect_to_script": Attack(
+        {"/attack": moved("javascript:alert(1)")}, {"/attack": "redirect"}
+    ),
+    "redirect_to_metadata": Attack(
+        {"/attack": moved("http://169.254.169.254/latest/meta-data/")},
+        {"/attack": "redirect"},
+    ),
+    "redirect_too_long": Attack(
+        {"/attack": moved("/" + "a" * 8000)}, {"/attack": "redirect"}
+    ),
+    "redirect_nowhere": Attack(
+        {"/attack": answer(status="302 Found")}, {"/attack": "redirect"}
+    ),
+    "redirect_bad_host": Attack(
+        {"/attack": moved("http://xn--a.b\x7f../")}, {"/attack": "redirect"}
+    ),
+    # --- pages
+    "links_without_end": html(
+        f"<p>{ENGLISH}" + links(*(f"/l/{n}" for n in range(100_000)))
+    ),
+    "one_huge_attribute": html(f'<p title="{"a" * 2_900_000}">{ENGLISH}'),
+    "many_attributes": html(
+        f"<p {' '.join(f'a{n}=1' for n in range(200_000))}>{ENGLISH}"
+    ),
+    "nested_tags": html("<div>" * 100_000 + ENGLISH),
+    "nested_inline_tags": html("<b><i>" * 100_000 + ENGLISH),
+    "unclosed_comment": html("<!--" + "a" * 2_900_000, "language"),
+    "entities_in_text": html("<p>" + "&amp;lt;&#x26;" * 200_000, "language"),
+    "huge_title": html(f"<title>{'a' * 2_900_000}</title><p>{ENGLISH}"),
+    "nul_bytes": html(f"<p>\0{ENGLISH}\0".encode()),
+    "lone_surrogates": html(f"<p>{ENGLISH} &#xD800; &#xDFFF; &#x110000; &#0;"),
+    "code_points_cld2_rejects": html(
+        "<p>" + ENGLISH + "".join(map(chr, [*range(1, 9), *range(0x7F, 0xA0), 0xFFFE]))
+    ),
+    "zero_width_and_rtl": html(f"<title>\u202egnp.exe\u200b</title><p>{ENGLISH}\u202e"),
+    "wrong_charset": html(
+        f"<p>{ICELANDIC}".encode("latin-1"), content_type="text/html; charset=utf-8"
+    ),
+    "charset_that_is_none": html(
+        f"<p>{ENGLISH}", content_type="text/html; charset=../../etc/passwd"
+    ),
+    "charset_base64": html(f"<p>{ENGLISH}", content_type="text/html; charset=base64"),
+    "utf_7": html(
+        "+ADw-script+AD4-", "language", content_type="text/html; charset=utf-7"
+    ),
+    "binary_as_html": html(bytes(range(256)) * 4000, "language"),
+    "html_as_binary": html(
+        f"<p>{ENGLISH}", "not_html", content_type="application/octet-stream"
+    ),
+    "script_in_title": html(f"<title><script>alert(1)</script></title><p>{ENGLISH}"),
+    "base_to_elsewhere": html(
+        f'<base href="file:///etc/"><a href="passwd">{ENGLISH}</a>'
+    ),
+    "refresh_loop": html(
+        f'<meta http-equiv="refresh" content="0;url=/attack"><p>{ENGLISH}'
+    ),
+    # --- links
+    "url_of_a_megabyte": html(links("/" + "a" * 1_000_000) + f"<p>{ENGLISH}"),
+    "urls_with_credentials": html(
+        f"<p>{ENGLISH}"
+        + links("http://user:secret@example.com/", "//u:p@[::1]:0/", "http://a:99999/")
+    ),
+    "urls_that_are_none": html(
+        f"<p>{ENGLISH}"
+        + links(
+            "http://[", "http://xn--\xff/", "//%00/", "http:///", "ht!tp://x", "\x00"
+        )
+    ),
+    "urls_that_forge_log_lines": html(
+        f"<p>{ENGLISH}"
+        + links("/a\nERROR forged", "/b%0d%0aERROR%20forged", "/c\r\nX: y")
+    ),
+    "idn_homographs": html(
+        f"<p>{ENGLISH}" + links("https://аррӏе.example/", "https://xn--80ak6aa92e.com/")
+    ),
+    "hreflang_flood": html(
+        "".join(
+            f'<link rel="alternate" hreflang="is" href="/f/{n}">' for n in range(50_000)
+        )
+        + f"<p>{ENGLISH}"
+    ),
+    "hreflang_lies": html(
+        '<link rel="alternate" hreflang="is" href="http://bank.example/">'
+        '<link rel="alternate" hreflang="xx-\'; DROP TABLE" href="/en/">'
+        f"<p>{ENGLISH}"
+    ),
+    # --- sitemaps
+    "sitemap_entities": Attack(
+        sitemap(
+            f"<?xml version='1.0'?>{ENTITIES}"
+            f"{SITEMAP}<url><loc>&k;</loc></url></urlset>"
+        ),
+        links=(),
+    ),
+    "sitemap_external_entity": Attack(
+        sitemap(
+            '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]>'
+            f"{SITEMAP}<url><loc>HERE/&f;</loc></url></urlset>"
+        ),
+        links=(),
+    ),
+    "sitemap_index_loop": Attack(
+        sitemap(f"{INDEX}<sitemap><loc>HERE/map.xml</loc></sitemap></sitemapindex>"),
+        links=(),
+    ),
+    "sitemap_index_without_end": Attack(
+        sitemap(
+            INDEX
+            + "".join(
+                f"<sitemap><loc>HERE/m{n}.xml</loc></sitemap>" for n in range(5000)
+            )
+            + "</sitemapindex>"
+        ),
+        links=(),
+    ),
+    "sitemap_bomb": Attack(sitemap(lambda: bomb("gzip")), links=()),
+    "sitemap_of_other_sites": Attack(
+        sitemap(
+            SITEMAP
+            + "".join(
+                f"<url><loc>http://victim{n}.example/</loc></url>" for n in range(9000)
+            )
+            + "</urlset>"
+        ),
+        counters=("frontier/refused/scope",),
+        links=(),
+    ),
+    # --- robots.txt
+    "robots_endless": Attack(
+        {"/robots.txt": endless_of(OK + b"\r\n", b"Disallow: /x\n" * 900)},
+        counters=("robots/failed/DownloadCancelledError",),
+        pair=False,
+    ),
+    "robots_slow_loris": Attack(
+        {"/robots.txt": drip(OK + b"\r\n", b"a")},
+        counters=("robots/failed/DownloadTimeoutError",),
+        pair=False,
+    ),
+    "robots_error": Attack(
+        {"/robots.txt": answer(status="500 Internal Server Error")},
+        counters=("robots/failed/status 500",),
+        pair=False,
+    ),
+    "robots_loop": Attack({"/robots.txt": moved("/robots.txt")}),
+    "robots_binary": Attack({"/robots.txt": answer(bytes(range(256)) * 100)}),
+    "robots_utf_16": Attack(
+        {"/robots.txt": answer("User-agent: *\nDisallow: /attack\n".encode("utf-16"))},
+    ),
+    "robots_patterns": Attack(
+        {
+            "/robots.txt": text(
+                "User-agent: *",
+                *[f"Disallow: /{'*a' * 50}{n}$" for n in range(2000)],
+                "Crawl-delay: nan",
+            ),
+            "/attack": page(links("/" + "a" * 1500)),
+        }
+    ),
+    # --- sites without end
+    "calendar": Attack(
+        lambda server: Endless(
+            lambda path: (
+                page(f"<p>{ENGLISH[:200]} {path}", links(f"/cal/{int(path[5:]) + 1}"))
+                if path.startswith("/cal/") and path[5:].isdigit()
+                else None
+            ),
+            {"/attack": page(links("/cal/1"))},
+        )
+    ),
+    "session_ids": Attack(
+        lambda server: Endless(
+            lambda path: (
+                page(f"<p>{ENGLISH}", links(f"/s/{hash(path) & 0xFFFFFFFF:x}/x"))
+                if path.startswith("/s/")
+                else None
+            ),
+            {"/attack": page(links("/s/1/x"))},
+        )
+    ),
+    "facets": Attack(
+        lambda server: Endless(
+            lambda path: (
+                page(f"<p>{ENGLISH}", links(*(f"{path}&f{n}={n}" for n in range(20))))
+                if path.startswith("/shop")
+                else None
+            ),
+            {"/attack": page(links("/shop?f=0"))},
+        )
+    ),
+    "relative_links_that_grow": Attack(
+        lambda server: Endless(
+            lambda path: (
+                page(f"<p>{ENGLISH}", links("a/b/"))
+                if path.startswith("/deep/")
+                else None
+            ),
+            {"/attack": page(links("/deep/"))},
+        ),
+        counters=("frontier/refused/trap/repeated",),
+    ),
+    "identical_bodies": Attack(
+        lambda server: Endless(
+            lambda path: (
+                page(f"<p>{ENGLISH}", links(*(f"/same/{n}" for n in range(99))))
+                if path.startswith("/same/")
+                else None
+            ),
+            {"/attack": page(links("/same/0"))},
+        )
+    ),
+    "soft_404": Attack(
+        lambda server: Endless(
+            lambda path: (
+                page("<h1>Sorry</h1><p>We could not find this page.")
+                if path.startswith("/gone")
+                else None
+            ),
+            {"/attack": page(links(*(f"/gone{n}" for n in range(200))))},
+        )
+    ),
+    "login_for_everything": Attack(
+        {"/attack": page("<form>Name <input> Password <input type=password></form>")},
+    ),
+}
