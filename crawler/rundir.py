@@ -8,6 +8,7 @@
     pairs.tsv.gz        accepted document pairs
     lexicon.npz         which words translate which, as the pairs taught it
     stats.json          counters, written at the end of each session
+    stop                put there by a person, it ends the session as Ctrl-C does
 
 docs/formats.md gives every field.
 """
@@ -38,6 +39,7 @@ class RunDir:
         self.aligner = self.path / "aligner.sqlite"
         self.pairs = self.path / "pairs.tsv.gz"
         self.lexicon = self.path / "lexicon.npz"
+        self.stop = self.path / "stop"
 
     def open(self, langs: LangPair) -> bool:
         """Create the directory, or check that it is this crawl's; True: it resumes.

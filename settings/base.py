@@ -62,6 +62,7 @@ DOWNLOAD_HANDLERS = {
 # --- WARC
 WARC_PREFIX = "bifocal"
 WARC_MAX_BYTES = 1_000_000_000  # the size at which a file is rotated, as everybody's
+WARC_FSYNC = False  # True: pages survive a power failure too, at 4 ms a page
 WARC_GZIP_LEVEL = 6  # 0.4 % larger than 9 and 1.6 times faster (measured)
 
 # --- replay: a folder or comma list of WARC files makes the world offline
@@ -96,6 +97,7 @@ EXTENSIONS = {
     "crawler.components.opening.Opening": 0,
     "crawler.components.crawl_log.CrawlLog": 100,
     "crawler.components.progress.Progress": 200,
+    "crawler.components.stop_file.StopFile": 300,
     "crawler.components.run_report.RunReport": 900,
 }
 PROGRESS_INTERVAL = 30  # seconds between progress lines outside a terminal

@@ -39,6 +39,7 @@ class Archive:
             prefix=settings["WARC_PREFIX"],
             max_bytes=settings.getint("WARC_MAX_BYTES"),
             level=settings.getint("WARC_GZIP_LEVEL"),
+            fsync=settings.getbool("WARC_FSYNC"),
             info={
                 "http-header-user-agent": settings["USER_AGENT"],
                 "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",

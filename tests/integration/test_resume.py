@@ -138,6 +138,25 @@ def test_ctrl_c_stops_after_the_page_in_hand(profile, undisturbed, tmp_path):
         assert len(server.asked) == before
 
 
+@pytest.mark.parametrize("way", ["sigterm", "file"])
+def test_other_ways_to_stop_are_as_good(way, tmp_path):
+    run_dir = tmp_path / "run"
+    with town() as server, started(server, run_dir, "breadth_first") as process:
+        wait_until(lambda: len(server.asked) >= 5)
+        if way == "file":
+            (run_dir / "stop").touch()
+        else:
+            process.send_signal(signal.SIGTERM)
+        stopped = time.monotonic()
+        stdout, stderr = process.communicate(timeout=PATIENCE)
+        assert time.monotonic() - stopped < 20  # seconds; it takes two
+    assert process.returncode == 0
+    assert "shutting down gracefully" in stderr
+    assert "URLs left; the same command goes on from here" in stdout
+    assert Run(run_dir).stats["finish_reason"] == "shutdown"
+    assert not (run_dir / "stop").exists()
+
+
 def test_ctrl_c_twice_does_not_wait_for_a_slow_server(profile, undisturbed, tmp_path):
     run_dir = tmp_path / "run"
     released = threading.Event()
