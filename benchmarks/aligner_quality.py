@@ -47,8 +47,12 @@ SITE = "pool.example"
 _NEAR = 0.8
 # Everything is asked for, best first. In the pools a page is translated if CLD2 says
 # so, however much of it is not, and has 80 characters: the aligner's own rules (at most
-# half identical, 100 characters of its own) are set accordingly.
-_ALL = AlignProfile(min_score=0.02, gates=GateConfig(max_identical=1.0, min_size=40))
+# half identical, 100 characters of its own, at most three times as long) are set
+# accordingly.
+_ALL = AlignProfile(
+    min_score=0.02,
+    gates=GateConfig(max_identical=1.0, min_size=1, max_length_ratio=20.0),
+)
 
 Truth = list[tuple[str, str]]
 
@@ -330,9 +334,11 @@ def small_sites(
 
 
 def _unpaired(documents: Sequence[Document], truth: Truth) -> Iterator[Document]:
-    """Of all pages 70 % lose their partner."""
+    """Pages are taken out of pairs until 70 % of those left have no partner."""
     chance = random.Random(0)
-    lost = {chance.choice(pair) for pair in truth if chance.random() < 0.82}
+    # each page that goes leaves another one alone: 2 (pairs - n) = 0.3 (pages - n)
+    gone = round((2 * len(truth) - 0.3 * len(documents)) / 1.7)
+    lost = {chance.choice(pair) for pair in chance.sample(truth, gone)}
     return (document for document in documents if document.url not in lost)
 
 

@@ -22,9 +22,9 @@ import numpy as np
 from benchmarks.machine import machine
 from crawler.aligner.candidates.hamming import all_pairs
 from crawler.aligner.candidates.shingles import ShinglesConfig, candidates
-from crawler.aligner.scorers.strand import strand
+from crawler.aligner.scorers.strand import StrandScorer
 from crawler.aligner.sketch import Sketcher
-from crawler.data import Document, LangPair, Sketch
+from crawler.data import CandidatePair, Document, LangPair, Sketch
 
 RESULT = Path(__file__).parent / "results" / "aligner_speed.json"
 _ROUNDS = 5
@@ -57,8 +57,11 @@ def page(seed: int, lang: str) -> Sketch:
 
 
 def strand_speed() -> dict[str, float]:
-    pairs = [(page(n, "en"), page(n + n % 2, "is")) for n in range(500)]
-    taken = seconds(lambda: [strand(*pair) for pair in pairs])
+    pairs = [
+        CandidatePair(page(n, "en"), page(n + n % 2, "is"), frozenset())
+        for n in range(500)
+    ]
+    taken = seconds(lambda: StrandScorer().score(pairs))
     return {"pairs/s": round(len(pairs) / taken)}
 
 

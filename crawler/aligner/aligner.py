@@ -141,7 +141,8 @@ class Aligner:
         if not found or not is_text(pages[page], self._running):
             return []
         clean = self._running.clean
-        best: tuple[int, PairScore] | None = None
+        admitted = []
+        ids = {pages[other].url: other for other in others}
         for other in others:
             if not is_text(pages[other], self._running):
                 continue
@@ -152,13 +153,14 @@ class Aligner:
                 "links.declared": 0.5 * ("links" in found[other]),
             }
             pair = CandidatePair(ends[0], ends[1], frozenset(found[other]))
-            features = self._judge.admit(pair)
-            score = features and self._judge.judge(
-                pair, features, evidence, self.profile.min_score
-            )
-            if score and (best is None or score.score > best[1].score):
-                best = (other, score)
-        return [best[1]] if best and self._is_progress(page, *best) else []
+            if features := self._judge.admit(pair):
+                admitted.append((pair, features | evidence))
+        scores = self._judge.judge(admitted, self.profile.min_score)
+        best = max(scores, key=lambda score: score.score, default=None)
+        if best is None:
+            return []
+        other = ids.get(best.src_url) or ids[best.trg_url]
+        return [best] if self._is_progress(page, other, best) else []
 
     def _is_progress(self, page: int, other: int, pair: PairScore) -> bool:
         """Is a pair better than what either page has? If so, note it."""

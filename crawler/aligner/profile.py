@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from crawler.aligner.bridges.lexicon import LexiconConfig
 from crawler.aligner.bridges.word_clusters import WordClustersConfig
+from crawler.aligner.candidates.shapes import ShapesConfig
 from crawler.aligner.candidates.shared_words import SharedWordsConfig
 from crawler.aligner.candidates.shingles import ShinglesConfig
 from crawler.aligner.candidates.signatures import SignaturesConfig
@@ -53,7 +54,8 @@ class GateConfig:
         # English is what of the Italian page has not been translated.
         if pair.src.family == pair.trg.family and pair.src.handle != pair.trg.handle:
             return "third_language"
-        if abs(log_ratio(pair.src, pair.trg)) > math.log(self.max_length_ratio):
+        ratio = abs(log_ratio(pair.src, pair.trg))
+        if min(ratio, features["lengths.difference"]) > math.log(self.max_length_ratio):
             return "length"
         return None
 
@@ -88,6 +90,7 @@ class AlignProfile:
     translated_words: TranslatedWordsConfig = field(
         default_factory=TranslatedWordsConfig
     )
+    shapes: ShapesConfig = field(default_factory=ShapesConfig)
     # How pages are compared in the last round, once a lexicon is there: `exact` (all
     # pairs), `shingles` or `signatures`; shingles over the terms of a bridge,
     # `word_for_word` or `word_clusters`.

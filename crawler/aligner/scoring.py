@@ -7,7 +7,7 @@ refuses them, or not even equal markup could lift them over the threshold.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.frequencies import Frequencies
@@ -20,6 +20,8 @@ from crawler.aligner.scorers.strand import StrandScorer
 from crawler.aligner.scorers.tsim import TsimScorer
 from crawler.data import CandidatePair, PairScore
 from crawler.protocols import PairScorer
+
+Features = dict[str, float]
 
 
 class PairJudge:
@@ -50,9 +52,9 @@ class PairJudge:
         ]
         self._dear: list[PairScorer] = [StrandScorer()]
 
-    def admit(self, pair: CandidatePair) -> dict[str, float] | None:
+    def admit(self, pair: CandidatePair) -> Features | None:
         """The cheap features of a pair; None if it cannot be a translation."""
-        features: dict[str, float] = {}
+        features: Features = {}
         for scorer in self._cheap:
             features.update(scorer.score([pair])[0])
         refused = self.profile.gates.refuses(pair, features)
@@ -61,31 +63,55 @@ class PairJudge:
             return None
         return features
 
-    def judge(
-        self,
-        pair: CandidatePair,
-        features: Mapping[str, float],
-        evidence: Mapping[str, float],
-        min_score: float,
-    ) -> PairScore | None:
-        """The score of an admitted pair; None if it is below the threshold.
+    def adapt(
+        self, known: Sequence[tuple[CandidatePair, Features]], right: Sequence[bool]
+    ) -> None:
+        """Fit the model to the site, of which some admitted pairs are known."""
+        if known:
+            self._complete(known)
+            self.model = self.model.adapted([f for _, f in known], right)
 
-        `evidence` is what is known of the pair beyond its two pages.
+    def judge(
+        self, admitted: Sequence[tuple[CandidatePair, Features]], min_score: float
+    ) -> list[PairScore]:
+        """The scores of the admitted pairs that reach a threshold, in their order.
+
+        The features are what `admit` gave, and what is known of a pair beyond its two
+        pages; those that are still absent are added.
         """
-        features = {**features, **evidence}
-        # without neighbours to compare with, a cosine stands for itself
-        for name in ("nearest.cosine", "margin.src", "margin.trg"):
-            features.setdefault(name, features.get("ngrams.cosine", 0.0))
-        if self.model.best_case(features) < min_score:
-            self._count("content")
-            return None
+        likely = []
+        for pair, features in admitted:
+            # without neighbours to compare with, a cosine stands for itself
+            for name in ("nearest.cosine", "margin.src", "margin.trg"):
+                features.setdefault(name, features.get("ngrams.cosine", 0.0))
+            if self.model.best_case(features) >= min_score:
+                likely.append((pair, features))
+            else:
+                self._count("content")
+        self._complete(likely)
+        scores = []
+        for pair, features in likely:
+            score = self.model.probability(features)
+            if score >= min_score:
+                scores.append(
+                    PairScore(
+                        pair.src.url, pair.trg.url, score, features, pair.found_by
+                    )
+                )
+            else:
+                self._count("score")
+        return scores
+
+    def _complete(self, pairs: Sequence[tuple[CandidatePair, Features]]) -> None:
+        """Add the features of the dear scorers where they are absent."""
         for scorer in self._dear:
-            features.update(scorer.score([pair])[0])
-        score = self.model.probability(features)
-        if score < min_score:
-            self._count("score")
-            return None
-        return PairScore(pair.src.url, pair.trg.url, score, features, pair.found_by)
+            left = [
+                (pair, features)
+                for pair, features in pairs
+                if not any(name.startswith(scorer.name) for name in features)
+            ]
+            for (_, features), found in zip(left, scorer.score([p for p, _ in left])):
+                features.update(found)
 
     def _count(self, reason: str) -> None:
         self.counts[f"align/rejected/{reason}"] += 1

@@ -21,6 +21,7 @@ from crawler.aligner.bridges.lexicon import Lexicon, Segment, induce
 from crawler.aligner.bridges.segments import segments_of
 from crawler.aligner.candidates.links import declared_pairs
 from crawler.aligner.candidates.nearest import Neighbours
+from crawler.aligner.candidates.shapes import shapes
 from crawler.aligner.candidates.shared_words import shared_words
 from crawler.aligner.candidates.translated_words import translated_words
 from crawler.aligner.collection import Collection
@@ -44,13 +45,16 @@ _Pair = tuple[int, int]  # page numbers, src first
 _MIN_RATIOS = 5
 # Neighbours with so much of the best cosine may be copies of each other.
 _AS_NEAR = 0.9
+# The nearest is surely right where the next has at most so much of its cosine.
+_CLEAR = 0.75
 
 
 class SiteAlignment:
     """The stages over one collection; `pairs` has the result, best first.
 
-    `known` is what earlier sites taught; `lexicon` what was used in the end; `scores`
-    has every candidate that was scored in the last round, by page numbers.
+    `known` is what earlier sites taught, `learned` what this one did, `lexicon` what
+    was used in the end: both together. `scores` has every candidate that was scored in
+    the last round, by page numbers.
 
     At a first look, while a site is still coming in, candidates are only pages whose
     contents are each other's nearest: a tenth of the work. What URLs and links propose
@@ -85,6 +89,7 @@ class SiteAlignment:
         }
         self._ngrams = lru_cache(4096)(lambda page: ngrams(collection.sketch(page)))
         self._segments: dict[_Pair, list[Segment]] = {}
+        self.learned = Lexicon.empty(collection.store.langs)
         self._usual = 0.0
         if not first_look:
             self._bootstrap(known)
@@ -121,12 +126,17 @@ class SiteAlignment:
                     found[pair].add(generator.name)
         return {pair: frozenset(names) for pair, names in found.items()}
 
-    def _neighbours(self, *, seeding: bool) -> Neighbours:
-        """What content proposes: for all pages, or, if they are too many, the rest."""
+    def _originals(self) -> tuple[list[int], list[int]]:
+        """The pages of src and of trg, one for each text."""
         src, trg = (
             [page for page in side if self._original[page] == page]
             for side in self._texts
         )
+        return src, trg
+
+    def _neighbours(self, *, seeding: bool) -> Neighbours:
+        """What content proposes: for all pages, or, if they are too many, the rest."""
+        src, trg = self._originals()
         if max(len(src), len(trg)) > self.profile.max_content_pages:
             partnered = {page for pair in self._proposed for page in pair}
             src, trg = ([p for p in side if p not in partnered] for side in (src, trg))
@@ -170,11 +180,44 @@ class SiteAlignment:
                 admitted[pair] = candidate, features
         self._join_near_copies(near)
         refused = found.keys() - admitted.keys()
-        self.scores: dict[_Pair, PairScore] = {}
-        for pair, (candidate, features) in admitted.items():
-            evidence = self._evidence(pair, near, refused)
-            if score := judge.judge(candidate, features, evidence, self._floor):
-                self.scores[pair] = score
+        for pair, (_, features) in admitted.items():
+            features |= self._evidence(pair, near, refused)
+        known = {p: right for p, right in self._known(near).items() if p in admitted}
+        judge.adapt([admitted[pair] for pair in known], list(known.values()))
+        ends = {
+            (s.src_url, s.trg_url): s
+            for s in judge.judge(list(admitted.values()), self._floor)
+        }
+        url = self.collection.url
+        self.scores = {
+            pair: ends[key]
+            for pair in admitted
+            if (key := (url(pair[0]), url(pair[1]))) in ends
+        }
+
+    def _known(self, near: Neighbours) -> dict[_Pair, bool]:
+        """Is a pair right? For those of which content alone makes it clear."""
+        known = {}
+        for pair, cosine in near.mutual().pairs.items():
+            rivals = [self._rivals(page, pair, near) for page in pair]
+            if all(r[0][1] <= _CLEAR * cosine for r in rivals if r):
+                known[pair] = True
+                for page, others in zip(pair, rivals):
+                    for other, _ in others:
+                        ends = (page, other) if page == pair[0] else (other, page)
+                        known.setdefault(ends, False)
+        return known
+
+    def _rivals(
+        self, page: int, pair: _Pair, near: Neighbours
+    ) -> list[tuple[int, float]]:
+        """The neighbours of a page of a pair that are no copies of its partner."""
+        partner = self._clusters.of(pair[0] if page == pair[1] else pair[1])
+        return [
+            (other, cosine)
+            for other, cosine in near.ranked[page]
+            if self._clusters.of(other) != partner
+        ]
 
     @property
     def _floor(self) -> float:
@@ -228,21 +271,41 @@ class SiteAlignment:
         shares = self.profile.bootstrap.shares
         for share in shares[1:] if known else shares:
             self._compare(only_mutual=True)
-            own = self._learn(share)
+            own = self._learn(self._sure(), share)
+            if not len(own) and self.lexicon is None:
+                own = self._learn(self._alike(), share)
             if not len(own):
                 break
+            self.learned = own
             self.lexicon = known + own if known else own
 
-    def _learn(self, share: float) -> Lexicon:
-        """What the best pairs teach; `share` of them are used."""
+    def _sure(self) -> list[_Pair]:
+        """The pairs that would be accepted, best first."""
+        chosen = self._one_to_one(self.profile.bootstrap.min_score)
+        return [(pair.src, pair.trg) for pair in chosen]
+
+    def _alike(self) -> list[_Pair]:
+        """Pages that are each other's nearest by shape alone, the clearest first."""
+        near = shapes(self.collection, *self._originals(), self.profile.shapes)
+        self._usual = self._usual_ratio(near)
+        clear = {}
+        for pair, alike in near.mutual().pairs.items():
+            rivals = [self._rivals(page, pair, near)[:1] for page in pair]
+            clear[pair] = alike - max(
+                (score for r in rivals for _, score in r), default=0.0
+            )
+        return sorted(clear, key=lambda pair: (-clear[pair], pair))
+
+    def _learn(self, pairs: Sequence[_Pair], share: float) -> Lexicon:
+        """What the best of some pairs teach; `share` of them are used."""
         config = self.profile.bootstrap
         sketch = self.collection.sketch
-        seeds = []
-        for chosen in self._one_to_one(config.min_score):
-            pair = chosen.src, chosen.trg
-            ratio = log_ratio(sketch(pair[0]), sketch(pair[1]))
-            if abs(ratio - self._usual) < config.max_length_difference:
-                seeds.append(pair)
+        seeds = [
+            (src, trg)
+            for src, trg in pairs
+            if abs(log_ratio(sketch(src), sketch(trg)) - self._usual)
+            < config.max_length_difference
+        ]
         seeds = seeds[: min(round(share * len(seeds)), config.max_pairs)]
         if len(seeds) < config.min_pairs:
             return Lexicon.empty(self.collection.store.langs)

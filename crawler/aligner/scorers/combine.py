@@ -19,10 +19,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Protocol
+
+import numpy as np
+
+from crawler.aligner.scorers.adaptation import ADAPTED, adapt
 
 Features = Mapping[str, float]
 MODELS = ("logistic", "tree", "thresholds")
@@ -37,6 +41,10 @@ class Model(Protocol):
 
     def best_case(self, features: Features) -> float:
         """The most that the score can become once absent features are known."""
+        ...
+
+    def adapted(self, pairs: Sequence[Features], right: Sequence[bool]) -> Model:
+        """The same for one site, of which some pairs are known."""
         ...
 
 
@@ -59,6 +67,17 @@ class Logistic:
             weight for name, weight in self.weights.items() if name not in features
         ]
         return _sigmoid(self._logit(features) + sum(w for w in absent if w > 0))
+
+    def adapted(self, pairs: Sequence[Features], right: Sequence[bool]) -> Logistic:
+        """The model of a site, from pairs that are surely right or wrong."""
+        names = [name for name in ADAPTED if name in self.weights]
+        terms = np.array([[self.weights[n] * f[n] for n in names] for f in pairs])
+        logits = np.array([self._logit(features) for features in pairs])
+        factors, change = adapt(logits - terms.sum(axis=1), terms, np.array(right))
+        weights = {n: f * self.weights[n] for n, f in zip(names, factors.tolist())}
+        return replace(
+            self, bias=self.bias + change, weights={**self.weights, **weights}
+        )
 
     def _logit(self, features: Features) -> float:
         return self.bias + sum(
@@ -92,6 +111,10 @@ class Tree:
         """A tree says nothing before it has everything."""
         return 1.0
 
+    def adapted(self, _pairs: Sequence[Features], _right: Sequence[bool]) -> Model:
+        """The same everywhere."""
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
@@ -112,6 +135,10 @@ class Thresholds:
     def best_case(self, _: Features) -> float:
         """Any shape may follow."""
         return 1.0
+
+    def adapted(self, _pairs: Sequence[Features], _right: Sequence[bool]) -> Model:
+        """The same everywhere."""
+        return self
 
 
 def load_model(kind: str, name: str) -> Model:

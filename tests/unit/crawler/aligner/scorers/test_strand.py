@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from crawler.aligner.scorers.strand import correlation, strand
+from crawler.aligner.scorers.strand import StrandScorer, align, correlations
 from crawler.aligner.sketch import Sketcher
-from crawler.data import Document, LangPair
+from crawler.data import CandidatePair, Document, LangPair
 from crawler.extract.linearize import linearize
 
 SKETCHER = Sketcher(LangPair("en", "fr"))
@@ -19,6 +21,10 @@ def sketch(html: str, lang: str = "en"):
             "http://a.org/", "a.org", lang, 1, "", page.tokens, page.chunks, (), ""
         )
     )
+
+
+def strand(src, trg):
+    return StrandScorer().score([CandidatePair(src, trg, frozenset())])[0]
 
 
 # Resnik & Smith (2003), figure 5, the two pages before alignment
@@ -55,11 +61,54 @@ def test_correlation_agrees_with_scipy():
         x = random.integers(1, 300, count)
         y = x + random.integers(0, 200, count)
         expected = stats.pearsonr(x, y)
-        r, p = correlation(x, y)
-        assert r == pytest.approx(expected.statistic)
-        assert p == pytest.approx(expected.pvalue, abs=1e-12)
+        r, p = correlations(x, y, np.zeros(count, int), 1)
+        assert r[0] == pytest.approx(expected.statistic)
+        assert p[0] == pytest.approx(expected.pvalue, abs=1e-12)
 
 
 def test_lengths_that_do_not_vary_say_nothing():
-    assert correlation([5] * 10, [5] * 10) == (0.0, 1.0)
-    assert correlation([1, 3], [2, 4]) == (0.0, 1.0)
+    for x, y in (([5] * 10, [5] * 10), ([1, 3], [2, 4])):
+        r, p = correlations(x, y, np.zeros(len(x), int), 1)
+        assert (r[0], p[0]) == (0.0, 1.0)
+
+
+def longest_common_subsequence(a: bytes, b: bytes) -> int:
+    """The textbook's table, as the oracle."""
+    row = [0] * (len(b) + 1)
+    for x in a:
+        before = row
+        row = [0]
+        for j, y in enumerate(b):
+            row.append(before[j] + 1 if x == y else max(before[j + 1], row[j]))
+    return row[-1]
+
+
+MARKUP = st.lists(st.sampled_from(["p", "b", "li"]), max_size=25)
+
+
+@given(st.lists(st.tuples(MARKUP, MARKUP), min_size=1, max_size=4))
+def test_tokens_without_partner_are_those_outside_a_longest_common_subsequence(pages):
+    pairs = [
+        CandidatePair(*(sketch("x".join(f"<{tag}>" for tag in p)) for p in pair), set())
+        for pair in pages
+    ]
+    for pair, dp in zip(pairs, align(pairs).dp, strict=True):
+        a, b = pair.src.markup, pair.trg.markup
+        common = longest_common_subsequence(a, b)
+        assert dp == pytest.approx(1 - 2 * common / (len(a) + len(b)))
+
+
+@given(st.lists(st.tuples(MARKUP, MARKUP), min_size=2, max_size=5))
+def test_many_pairs_at_once_are_as_one_by_one(pages):
+    pairs = [
+        CandidatePair(*(sketch("x".join(f"<{tag}>" for tag in p)) for p in pair), set())
+        for pair in pages
+    ]
+    at_once = StrandScorer().score(pairs)
+    for pair, features in zip(pairs, at_once, strict=True):
+        assert strand(pair.src, pair.trg) == pytest.approx(features)
+
+
+def test_features_do_not_depend_on_which_page_comes_first():
+    pages = sketch(ENGLISH), sketch(FRENCH, "fr")
+    assert strand(*pages) == pytest.approx(strand(*reversed(pages)))

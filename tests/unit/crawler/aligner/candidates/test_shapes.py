@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from crawler.aligner.aligner import Aligner
+from crawler.aligner.candidates.shapes import ShapesConfig, shapes
+from crawler.aligner.collection import Collection
+from crawler.data import Document, LangPair
+from crawler.extract.linearize import linearize
+
+LANGS = LangPair("en", "ru")
+
+
+def document(number: int, lang: str) -> Document:
+    """A page whose shape its number tells; no word of it is in two languages."""
+    letter = {"en": "a", "ru": "б"}[lang]
+    parts = [
+        f"<{tag}>{letter * (3 + number * 7 % 40 + 5 * n)}</{tag}>"
+        for n, tag in enumerate(("p", "li", "h2")[: 1 + number % 3] * (1 + number))
+    ]
+    page = linearize("".join(parts))
+    return Document(
+        f"http://a.org/{lang}{number}", "a.org", lang, 1.0, "", page.tokens,
+        page.chunks, (), f"{lang}{number}",
+    )  # fmt: skip
+
+
+def collection(numbers: range) -> Collection:
+    aligner = Aligner(LANGS)
+    for number in numbers:
+        for lang in LANGS:
+            aligner.add(document(number, lang))
+    return Collection(aligner.store, "a.org", aligner.profile.boilerplate)
+
+
+def test_pages_without_a_common_word_are_paired_by_their_shape():
+    pages = collection(range(2, 12))
+    near = shapes(pages, *pages.sides)
+    found = {(pages.url(s)[15:], pages.url(t)[15:]) for s, t in near.mutual().pairs}
+    assert found == {(str(n), str(n)) for n in range(2, 12)}
+
+
+def test_each_page_meets_only_the_nearest():
+    pages = collection(range(2, 22))
+    near = shapes(pages, *pages.sides, ShapesConfig(n_best=2))
+    assert len(near.pairs) <= 2 * 2 * 20
+    assert all(len(near.ranked[page]) >= 2 for side in pages.sides for page in side)
+
+
+def test_a_site_that_is_too_large_is_left_alone():
+    pages = collection(range(2, 6))
+    assert not shapes(pages, *pages.sides, ShapesConfig(max_pages=3)).pairs
+    assert not shapes(pages, [], pages.sides[1]).pairs
