@@ -15,8 +15,8 @@ def test_weights_that_are_true_of_the_site_stay():
     terms = chance.normal(-4, 3, (2000, 1))
     right = chance.random(2000) < expit(4 + terms[:, 0])
     factors, bias = adapt(np.full(2000, 4.0), terms, right)
-    assert factors == pytest.approx([1.0], abs=0.1)
-    assert bias == pytest.approx(0.0, abs=0.3)
+    assert factors == pytest.approx([1.0], abs=0.2)
+    assert bias == pytest.approx(0.0, abs=0.5)
 
 
 def test_a_feature_that_says_nothing_here_loses_its_weight():
