@@ -28,7 +28,7 @@ install-dev: .make/dev
 
 .make/dev: .make/core
 	$(PIP) install --quiet -r constraints.txt
-	$(PIP) install --quiet -c constraints.txt -e '.[dev,train,lsh,redis,spark,reports]'
+	$(PIP) install --quiet -c constraints.txt -e '.[dev,train,lsh,redis,spark,remote,reports]'
 	mkdir -p .make && touch $@
 
 clean:

@@ -1,38 +1,86 @@
-"""Pair the pages of WARC files: the same result as the crawl that wrote them.
+"""Pair the pages of a collection: WARC files in, document pairs out.
 
-Reads .warc, .warc.gz, .warc.xz and .warc.zst, files and folders, from any crawler.
+Reads WARC (.gz, .xz, .zst or plain), ARC, WET (text only), .lett, and the folders of
+warc2text and Bitextor: files, folders, patterns, `-` for a WARC file on standard input,
+and addresses (https://…, s3://…; extra `remote`). More than two languages are paired
+in every combination, each pair in a folder of its own. docs/realign.md has all of it.
 
-Example: bifocal align runs/is1/warc --langs en,is --out runs/is1-again
+Example: bifocal align runs/is1/warc --langs en,is --out runs/is1-again --jobs 2
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+
+from crawler.data import Lang, LangPair
+from crawler.errors import LanguageError, UsageError
+from crawler.languages import language_of
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
-    parser.add_argument("paths", nargs="+", help="WARC files and folders of them")
-    parser.add_argument("--langs", required=True, help="two languages: en,is")
+    parser.add_argument("paths", nargs="+", help="what to read")
+    parser.add_argument("--langs", required=True, help="languages: en,is or en,is,pl")
     parser.add_argument("--out", required=True, help="run directory to write")
     parser.add_argument("--profile", help="TOML file of settings/align")
     parser.add_argument(
-        "--lexicon", help="lexicon.npz of an earlier run: start with it"
+        "--lexicon",
+        help="lexicon.npz of an earlier run, or its directory: start with it",
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
+    parser.add_argument(
+        "--memory", default="4G", help="for all processes together (default 4G)"
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with what a killed run left"
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Align, write pairs.tsv.gz and stats.json, print one line."""
+    from pathlib import Path
+
     from crawler.aligner.profile import AlignProfile
     from crawler.config import load_profile
-    from crawler.data import LangPair
-    from crawler.realign.local import align_warcs
+    from crawler.realign.local import Request, align_collection
 
-    langs = LangPair.parse(args.langs)
-    profile = load_profile(AlignProfile, args.profile)
-    stats = align_warcs(args.paths, langs, args.out, profile, lexicon=args.lexicon)
+    request = Request(
+        tuple(args.paths),
+        _languages(args.langs),
+        Path(args.out),
+        load_profile(AlignProfile, args.profile),
+        Path(args.lexicon) if args.lexicon else None,
+    )
+    stats = align_collection(
+        request,
+        jobs=args.jobs,
+        memory=_memory(args.memory),
+        resume=args.resume,
+    )
+    where = "*/" if len(request.langs) > 2 else ""
     print(
         f"Read {stats['pages']} pages and found {stats['pairs']} document pairs:"
-        f" {args.out}/pairs.tsv.gz"
+        f" {args.out}/{where}pairs.tsv.gz"
     )
     return 0
+
+
+def _languages(text: str) -> tuple[Lang, ...]:
+    names = [name for name in text.replace(";", ",").split(",") if name.strip()]
+    if len(names) <= 2:
+        return tuple(LangPair.parse(text))
+    langs = tuple(language_of(name).code for name in names)
+    if len(set(langs)) < len(langs):
+        raise LanguageError(f"{text!r} names a language twice (name different ones)")
+    return langs
+
+
+def _memory(text: str) -> int:
+    """Bytes; `4G` is 4 GiB."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
+    if not found:
+        raise UsageError(f"--memory {text!r}: no size (write 4G or 800M)")
+    return round(float(found[1]) * _UNITS[found[2].upper()])

@@ -1,64 +1,450 @@
-"""Offline, on one machine: WARC files in, pairs out."""
+"""Offline, on one machine: WARC files in, pairs out.
+
+Pieces of the input are extracted in any order by any number of processes, then runs of
+sites are aligned. Each task leaves its result and, last, a marker; a killed run goes on
+after the last marker and ends with the same bytes as one that was left alone.
+
+    DIR/work/extracted/N.records .npz .json   records of piece N, their index, counters
+    DIR/work/revisits/N…                      the same, of pages that revisits stand for
+    DIR/work/aligned/SRC-TRG/N.tsv.gz .json   pairs of a run of sites, counters
+
+`work` is gone when the run is complete. Of several languages each pair has a run
+directory of its own, DIR/SRC-TRG.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+import fcntl
+import json
+import os
+import shutil
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from crawler.aligner.aligner import Aligner
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.config import to_table
-from crawler.data import LangPair
+from crawler.data import Lang, LangPair, PairScore
 from crawler.errors import RunDirError
-from crawler.extract.document import read_page
-from crawler.realign.steps import take_in
-from crawler.rundir import RunDir
-from crawler.sinks.pairs import write_pairs
-from crawler.warc.reader import iter_pages, warc_files
+from crawler.realign.pool import Pool
+from crawler.realign.progress import Progress
+from crawler.realign.shuffle import Places, Shuffle, write_records
+from crawler.realign.steps import (
+    Extraction,
+    Extractor,
+    align_site,
+    extract,
+    pairs_of,
+    taught,
+    teachers,
+)
+from crawler.rundir import RunDir, write_json
+from crawler.sinks.pairs import read_pairs, write_pairs
+from crawler.warc.inputs import Piece, Revisits, find_inputs, pieces_of
+from crawler.warc.remote import size_of
+
+# A task of alignment: some seconds, and 200 of them for a million pages.
+_TASK_PAGES = 5000
+# Of a process's share of the memory a site's sketches may take so much; the rest is for
+# the interpreter, the libraries and what alignment makes of the sketches.
+_STORE_SHARE = 0.1
+GIGABYTE = 2**30
 
 
-def align_warcs(
-    paths: Sequence[str | Path],
-    langs: LangPair,
-    out: str | Path,
-    profile: AlignProfile | None = None,
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for, apart from how many processes do it."""
+
+    paths: tuple[str, ...]
+    langs: tuple[Lang, ...]
+    out: Path
+    profile: AlignProfile
+    lexicon: Path | None = None  # a lexicon.npz, or the directory of an earlier run
+
+    def known(self, langs: LangPair) -> Lexicon | None:
+        """The lexicon that a pair of languages starts with."""
+        path = self.lexicon
+        if path is not None and path.is_dir():
+            path = RunDir(self.run_path(langs, path)).lexicon
+        return _load_lexicon(path, langs) if path else None
+
+    def run_path(self, langs: LangPair, out: Path) -> Path:
+        """The run directory of a pair of languages."""
+        return out / "-".join(langs) if len(self.langs) > 2 else out
+
+
+@lru_cache(8)
+def _load_lexicon(path: Path, langs: LangPair) -> Lexicon:
+    return Lexicon.load(path, langs)
+
+
+def align_collection(
+    request: Request,
     *,
-    lexicon: str | Path | None = None,
+    jobs: int = 1,
+    memory: int = 4 * GIGABYTE,
+    resume: bool = False,
+    pieces: Sequence[Piece] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Pair the pages of WARC files into a run directory; returns its stats.
+    """Pair the pages of a collection into run directories; returns the stats of all.
 
-    The directory must be a new one: what is in `aligner.sqlite` would be paired too.
-    `lexicon`: the lexicon.npz of an earlier run of these languages.
+    `pieces`: what is read of the collection, if not all of it. `resume`: go on with
+    what an earlier run of the same request left in the directory.
     """
-    files = warc_files(paths)  # what is not there is said before anything is written
-    run = RunDir(out)
-    if run.open(langs) or run.aligner.exists():
-        raise RunDirError(f"{run.path}: holds a run already (choose another --out)")
-    profile = profile or AlignProfile()
-    inputs = [str(file) for file in files]
-    known = Lexicon.load(Path(lexicon), langs) if lexicon else None
-    run.write(
+    pairs = pairs_of(request.langs)
+    runs = {langs: RunDir(request.run_path(langs, request.out)) for langs in pairs}
+    # what is not there is said before anything is written
+    inputs = find_inputs(_spooled(request))
+    known = {langs: request.known(langs) for langs in pairs}
+    plan = _plan(request, inputs, known)
+    work = request.out / "work"
+    if any(run.run_json.exists() or run.aligner.exists() for run in runs.values()):
+        if not resume:
+            raise RunDirError(
+                f"{request.out}: holds a run already (choose another --out); to go on"
+                " with it: --resume"
+            )
+        if not work.exists():
+            return _summary(runs)
+    with _locked(work):
+        _check_plan(work, plan)
+        for langs, run in runs.items():
+            run.open(langs)
+            run.write(_about(request, langs, inputs, known[langs]))
+        engine = _Engine(request, work, memory // jobs, progress or Progress())
+        with Pool(jobs) as pool:
+            counts = engine.extract(
+                pool, pieces_of(inputs) if pieces is None else pieces
+            )
+            for langs in pairs:
+                engine.align(pool, langs, runs[langs], known[langs], counts)
+    shutil.rmtree(work)
+    _stdin_file(request).unlink(missing_ok=True)
+    return _summary(runs)
+
+
+def _stdin_file(request: Request) -> Path:
+    return request.out / "stdin.warc"
+
+
+def _spooled(request: Request) -> Iterator[str]:
+    """The paths; standard input is put into a file, which a resumed run finds again."""
+    for path in request.paths:
+        if path == "-":
+            spool = _stdin_file(request)
+            if not spool.exists():
+                partial = spool.with_suffix(".partial")
+                partial.parent.mkdir(parents=True, exist_ok=True)
+                with _room(partial), partial.open("wb") as file:
+                    shutil.copyfileobj(sys.stdin.buffer, file)
+                partial.replace(spool)
+            path = str(spool)
+        yield path
+
+
+def _plan(
+    request: Request, inputs: Sequence[str], known: dict[LangPair, Lexicon | None]
+) -> dict[str, Any]:
+    """What must be the same for a run to go on."""
+    return {
+        "inputs": [[path, _size(path)] for path in inputs],
+        "langs": list(request.langs),
+        "align": to_table(request.profile),
+        "lexicons": [lexicon and lexicon.digest for lexicon in known.values()],
+    }
+
+
+def _size(path: str) -> int:
+    return 0 if Path(path).is_dir() else size_of(path)
+
+
+def _about(
+    request: Request, langs: LangPair, inputs: Sequence[str], known: Lexicon | None
+) -> dict[str, Any]:
+    return {
+        "langs": list(langs),
+        "warcs": list(inputs),
+        "lexicon": known.digest if known else None,
+        "align": to_table(request.profile),
+    }
+
+
+def _check_plan(work: Path, plan: dict[str, Any]) -> None:
+    path = work / "plan.json"
+    if path.exists():
+        before = json.loads(path.read_text("utf-8"))
+        after = json.loads(json.dumps(plan, default=str))
+        for name, value in after.items():
+            if before.get(name) != value:
+                raise RunDirError(
+                    f"{work.parent}: cannot be resumed, its {name} are others than now"
+                    " (choose another --out)"
+                )
+    write_json(path, plan)
+
+
+@contextmanager
+def _locked(work: Path) -> Iterator[None]:
+    """The folder for one run alone."""
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+        lock = os.open(work, os.O_RDONLY)
+    except OSError as error:
+        raise RunDirError(
+            f"{work}: cannot be written: {error.strerror} (choose another --out)"
+        ) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise RunDirError(f"{work}: another process is at work here") from error
+    finally:
+        os.close(lock)
+
+
+def _summary(runs: dict[LangPair, RunDir]) -> dict[str, Any]:
+    stats: Counter[str] = Counter()
+    for run in runs.values():
+        stats.update({n: v for n, v in run.stats().items() if n != "pages"})
+    stats["pages"] = run.stats()["pages"]
+    return dict(stats)
+
+
+class _Engine:
+    """The stages of a run, each of them tasks with markers."""
+
+    def __init__(
+        self, request: Request, work: Path, share: int, progress: Progress
+    ) -> None:
+        self._request = request
+        self._work = work
+        self._share = share
+        self._progress = progress
+        self._files: list[Path] = []
+
+    # ------------------------------------------------------------ pieces → records
+
+    def extract(self, pool: Pool, pieces: Sequence[Piece]) -> Counter[str]:
+        """Records of all pieces, revisits last; what was counted."""
+        markers = self._extract(pool, "extracted", [(p, None) for p in pieces])
+        counts: Counter[str] = Counter()
+        revisits: defaultdict[str, list[str]] = defaultdict(list)
+        for marker in markers:
+            counts.update(marker["counts"])
+            for url, key in marker["revisits"]:
+                revisits[key].append(url)
+        if revisits:
+            again = self._extract(
+                pool, "revisits", [(p, dict(revisits)) for p in pieces]
+            )
+            found = {url for marker in again for url in marker["found"]}
+            for marker in again:
+                counts.update(marker["counts"])
+            wanted = {url for urls in revisits.values() for url in urls}
+            counts["warc/dropped/revisit"] += len(wanted - found)
+        return +counts
+
+    def _extract(
+        self, pool: Pool, name: str, tasks: Sequence[tuple[Piece, Revisits | None]]
+    ) -> list[dict[str, Any]]:
+        folder = self._work / name
+        folder.mkdir(exist_ok=True)
+        paths = [folder / f"{n:06}.records" for n in range(len(tasks))]
+        self._files += paths
+        self._progress.begin("reading", sum(piece.size for piece, _ in tasks))
+        waiting = []
+        for path, (piece, revisits) in zip(paths, tasks):
+            if _marker(path).exists():
+                self._progress.skip(piece.size)
+            else:
+                waiting.append((path, piece, revisits, self._request.langs))
+        for size, pages in pool.run(_extract_piece, waiting, self._progress.show):
+            self._progress.advance(size, pages)
+        self._progress.end()
+        return [json.loads(_marker(path).read_text("utf-8")) for path in paths]
+
+    # ------------------------------------------------------------ records → pairs
+
+    def align(
+        self,
+        pool: Pool,
+        langs: LangPair,
+        run: RunDir,
+        known: Lexicon | None,
+        counts: Counter[str],
+    ) -> None:
+        """The pairs of two languages, into their run directory."""
+        shuffle = Shuffle(self._files, self._request.langs)
+        sizes = shuffle.sizes(langs)
+        first = teachers(sizes, self._request.profile)
+        folder = self._work / "aligned" / "-".join(langs)
+        folder.mkdir(parents=True, exist_ok=True)
+        tasks = [
+            (folder / f"{n:06}.tsv.gz", sites)
+            for n, sites in enumerate(_runs_of_sites(sizes, set(first)))
+        ]
+        lessons = [path for path, sites in tasks if sites[0] in first]
+        self._progress.begin(f"aligning {langs}", sum(map(sum, sizes.values())))
+
+        def align(
+            chosen: Iterable[tuple[Path, list[str]]], lexicon: Path | None
+        ) -> None:
+            waiting = []
+            for path, sites in chosen:
+                pages = sum(sum(sizes[site]) for site in sites)
+                if _marker(path).exists():
+                    self._progress.skip(pages)
+                else:
+                    waiting.append((pages, path, sites))
+            # the largest first: a giant must not be what is left at the end
+            waiting.sort(key=lambda task: -task[0])
+            common = _Alignment(
+                langs,
+                self._request.profile,
+                lexicon,
+                self._files,
+                _STORE_SHARE * self._share,
+            )
+            todo = (
+                (path, [shuffle.places(site, langs) for site in sites], common)
+                for _, path, sites in waiting
+            )
+            for pages in pool.run(_align_sites, todo, self._progress.show):
+                self._progress.advance(pages, pages)
+
+        lexicon = self._work / f"{'-'.join(langs)}.npz"
+        if known:
+            known.save(lexicon)
+            align(tasks, lexicon)
+        else:
+            align([task for task in tasks if task[0] in lessons], None)
+        learned = taught(known, (_load_lexicon(_lesson(p), langs) for p in lessons))
+        if not known:
+            if learned:
+                learned.save(lexicon)
+            align(tasks, lexicon if learned else None)
+        self._progress.end()
+        counts = counts.copy()
+        for path, _ in tasks:
+            counts.update(json.loads(_marker(path).read_text("utf-8")))
+        if learned:
+            learned.save(run.lexicon)
+        pairs = write_pairs(
+            run.pairs, (p for path, _ in tasks for p in read_pairs(path))
+        )
+        run.write_stats({**counts, "pages": counts["pages"], "pairs": pairs})
+
+
+def _runs_of_sites(
+    sizes: dict[str, tuple[int, int]], alone: set[str]
+) -> Iterator[list[str]]:
+    """Sites in the order of their names, in runs of some pages; teachers alone."""
+    gathered: list[str] = []
+    pages = 0
+    for site in sorted(sizes):
+        if gathered and (site in alone or pages + sum(sizes[site]) > _TASK_PAGES):
+            yield gathered
+            gathered, pages = [], 0
+        gathered.append(site)
+        pages += sum(sizes[site])
+        if site in alone:
+            yield gathered
+            gathered, pages = [], 0
+    if gathered:
+        yield gathered
+
+
+def _marker(path: Path) -> Path:
+    return path.parent / f"{path.name.partition('.')[0]}.json"
+
+
+def _lesson(path: Path) -> Path:
+    return path.parent / f"{path.name.partition('.')[0]}.npz"
+
+
+# ---------------------------------------------------------------- tasks
+
+
+@lru_cache(1)
+def _extractor(langs: tuple[Lang, ...]) -> Extractor:
+    return Extractor(langs)  # it remembers words
+
+
+def _extract_piece(
+    path: Path, piece: Piece, revisits: Revisits | None, langs: tuple[Lang, ...]
+) -> tuple[int, int]:
+    """Write the records of a piece; its bytes and pages."""
+    extraction = Extraction()
+    records = extract(piece, _extractor(langs), extraction, revisits)
+    with _room(path):
+        write_records(path, records, langs)
+    write_json(
+        _marker(path),
         {
-            "langs": list(langs),
-            "warcs": inputs,
-            "lexicon": known.digest if known else None,
-            "align": to_table(profile),
-        }
+            "counts": extraction.counts,
+            "revisits": [(r.url, r.key) for r in extraction.revisits],
+            "found": sorted(extraction.found),
+        },
     )
+    return piece.size, extraction.counts["warc/pages"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Alignment:
+    """What the tasks of two languages have in common."""
+
+    langs: LangPair
+    profile: AlignProfile
+    lexicon: Path | None
+    files: Sequence[Path]  # of records
+    max_store: float  # bytes of a site's records that may be held in memory
+
+
+def _align_sites(path: Path, sites: Sequence[Places], task: _Alignment) -> int:
+    """Write the pairs of some sites; how many pages they have."""
+    langs, profile, lexicon = task.langs, task.profile, task.lexicon
+    known = _load_lexicon(lexicon, langs) if lexicon else None
     counts: Counter[str] = Counter()
-    with Aligner(langs, profile, store=run.aligner, known=known) as aligner:
-        for page in iter_pages(files, counts=counts):
-            reading = read_page(page)
-            counts["pages"] += reading.document is not None
-            if reading.reason:
-                counts[f"align/dropped/{reading.reason}"] += 1
-            take_in(aligner, reading)
-        pairs = write_pairs(run.pairs, aligner.pairs())
-        if aligner.lexicon:
-            aligner.lexicon.save(run.lexicon)
-        stats = {**counts, **aligner.counts, "pages": counts["pages"], "pairs": pairs}
-    run.write_stats(stats)
-    return stats
+    learned: list[Lexicon] = []
+
+    def pairs() -> Iterator[PairScore]:
+        for places in sites:
+            spill = path.with_suffix(".sqlite")
+            spill.unlink(missing_ok=True)
+            result = align_site(
+                places.read(task.files),
+                langs,
+                profile,
+                known,
+                store=spill if places.size > task.max_store else None,
+            )
+            for rest in path.parent.glob(spill.name + "*"):
+                rest.unlink()
+            counts.update(result.counts)
+            learned.append(result.learned)
+            yield from result.pairs
+
+    write_pairs(path, pairs())
+    if len(sites) == 1:
+        learned[0].save(_lesson(path))
+    write_json(_marker(path), counts)
+    return counts["align/pages"] + counts["align/dropped/duplicate"]
+
+
+@contextmanager
+def _room(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None and str(error.filename) != str(path):
+            raise
+        raise RunDirError(
+            f"{path}: cannot be written: {error.strerror} (make room, and --resume)"
+        ) from error

@@ -1,10 +1,37 @@
-"""The steps from a page to pairs, the same for a crawl, one machine, and a cluster."""
+"""The steps from pages to pairs, the same for a crawl, one machine, and a cluster.
+
+    Piece ──extract──▶ (site, record) ──by site──▶ align_site ──▶ pairs of a site
+
+A record is what a page tells the aligner: its sketch, or what it declares of other
+pages. It is bytes, a few KB, so that a file, a pipe and Spark's shuffle carry it alike.
+In what order the records of a site come does not matter, nor how they are spread over
+pieces: pairs follow from the pages alone.
+"""
 
 from __future__ import annotations
 
+import json
+import struct
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
 from crawler.aligner.aligner import Aligner
-from crawler.data import PairScore
-from crawler.extract.document import Reading
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.profile import AlignProfile
+from crawler.aligner.sketch import Sketcher, declared_versions, pack, unpack
+from crawler.data import Document, Lang, LangPair, Page, PairScore, Site, Sketch
+from crawler.extract.document import Reading, read_page
+from crawler.extract.plain import build_text_document
+from crawler.handles import handle_of
+from crawler.urls import site_of
+from crawler.warc.inputs import Piece, Revisit, Revisits, read_piece
+from crawler.warc.text_columns import PlainText
+
+# ---------------------------------------------------------------- a crawl
 
 
 def take_in(aligner: Aligner, reading: Reading) -> list[PairScore]:
@@ -20,3 +47,217 @@ def take_in(aligner: Aligner, reading: Reading) -> list[PairScore]:
             if link.rel == "alternate" and link.source_url and link.hreflang:
                 pairs += aligner.declare(link.source_url, link.url, link.hreflang)
     return pairs
+
+
+# ---------------------------------------------------------------- what travels
+
+
+class Record(NamedTuple):
+    """Something about a site, on its way to where the site is aligned."""
+
+    site: Site
+    lang: Lang  # of the page; "" where only other pages are spoken of
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """What a page, or a sitemap, says of the versions that a page has.
+
+    `source` is the page of which a sitemap speaks, and None where another page does.
+    """
+
+    source: str | None
+    urls: Mapping[Lang, tuple[str, ...]]
+
+
+_HEAD = struct.Struct("<I")
+
+
+def encode(sketch: Sketch | None, versions: Versions) -> bytes:
+    """A record's bytes: JSON for what is text, then the arrays of the sketch."""
+    fields: dict[str, object] = {"source": versions.source, "urls": versions.urls}
+    if sketch is not None:
+        fields |= {
+            name: getattr(sketch, name)
+            for name in ("url", "site", "lang", "digest", "family", "size")
+        }
+    head = json.dumps(fields, separators=(",", ":")).encode()
+    arrays = b"" if sketch is None else pack(replace(sketch, declared=()))
+    return b"".join((_HEAD.pack(len(head)), head, arrays))
+
+
+def decode(data: bytes) -> tuple[Sketch | None, Versions]:
+    """What `encode` made bytes of; the sketch is without handle and declarations."""
+    end = _HEAD.size + _HEAD.unpack_from(data)[0]
+    fields = json.loads(data[_HEAD.size : end])
+    urls = {lang: tuple(found) for lang, found in fields.pop("urls").items()}
+    versions = Versions(fields.pop("source"), urls)
+    if not fields:
+        return None, versions
+    return unpack(data[end:], handle="", **fields), versions
+
+
+# ---------------------------------------------------------------- pieces → records
+
+
+class Extractor:
+    """Pages to records, for any number of languages at once."""
+
+    def __init__(self, langs: Sequence[Lang]) -> None:
+        self.langs = tuple(langs)
+        self._sketchers = {
+            lang: Sketcher(LangPair(lang, next(o for o in langs if o != lang)))
+            for lang in langs
+        }
+
+    def records(self, item: Page | PlainText, counts: Counter[str]) -> Iterator[Record]:
+        """What a page tells; reasons why it tells nothing are counted."""
+        if isinstance(item, PlainText):
+            reading = Reading(build_text_document(item.url, item.text))
+        else:
+            reading = read_page(item)
+        if reading.reason:
+            counts[f"align/dropped/{reading.reason}"] += 1
+        if reading.document is not None:
+            counts["pages"] += 1
+            yield from self._of_document(reading.document, counts)
+        elif reading.sitemap is not None:
+            for link in reading.sitemap.links:
+                if link.rel == "alternate" and link.source_url and link.hreflang:
+                    said = Versions(link.source_url, {link.hreflang: (link.url,)})
+                    yield Record(site_of(link.source_url), "", encode(None, said))
+
+    def _of_document(
+        self, document: Document, counts: Counter[str]
+    ) -> Iterator[Record]:
+        lang = document.lang
+        said = Versions(
+            None,
+            {
+                other: found
+                for other in self.langs
+                if other != lang and (found := declared_versions(document, other))
+            },
+        )
+        if lang is not None and lang in self._sketchers:
+            sketch = self._sketchers[lang].sketch(document)
+            yield Record(document.site, lang, encode(sketch, said))
+        else:
+            counts["align/dropped/language"] += 1
+        if len(said.urls) > 1:  # a page in a third language may know both versions
+            sites = {site_of(urls[0]) for urls in said.urls.values() if len(urls) == 1}
+            for site in sorted(sites):
+                yield Record(site, "", encode(None, said))
+
+
+@dataclass(slots=True)
+class Extraction:
+    """What a piece holds beside its records; complete when they have been read."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    revisits: list[Revisit] = field(default_factory=list)
+    found: set[str] = field(default_factory=set)  # URLs of revisits, with their page
+
+
+def extract(
+    piece: Piece,
+    extractor: Extractor,
+    extraction: Extraction,
+    revisits: Revisits | None = None,
+) -> Iterator[Record]:
+    """The records of a piece; with `revisits`, of the pages that stand for those."""
+    for item in read_piece(piece, extraction.counts, revisits):
+        if isinstance(item, Revisit):
+            extraction.revisits.append(item)
+            continue
+        if revisits is not None:
+            extraction.found.add(item.url)
+        yield from extractor.records(item, extraction.counts)
+
+
+# ---------------------------------------------------------------- records → pairs
+
+
+def pairs_of(langs: Sequence[Lang]) -> list[LangPair]:
+    """Every combination of languages, in the order in which they were named.
+
+    >>> [str(pair) for pair in pairs_of(["en", "is", "pl"])]
+    ['en,is', 'en,pl', 'is,pl']
+    """
+    return [LangPair(src, trg) for src, trg in combinations(langs, 2)]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteResult:
+    """The pairs of a site, best first, and what they taught."""
+
+    pairs: list[PairScore]
+    learned: Lexicon
+    counts: Counter[str]
+
+
+def align_site(
+    records: Iterable[bytes],
+    langs: LangPair,
+    profile: AlignProfile,
+    known: Lexicon | None = None,
+    *,
+    store: Path | None = None,
+) -> SiteResult:
+    """Pair the pages of one site. `store`: a file for a site too large for memory."""
+    counts: Counter[str] = Counter()
+    with Aligner(langs, profile, store=store, known=known) as aligner:
+        for data in records:
+            sketch, versions = decode(data)
+            if sketch is not None and sketch.lang in langs:
+                declared = versions.urls.get(langs.other(sketch.lang), ())
+                handle = handle_of(sketch.url, tuple(langs)).text
+                taken = aligner.store.put(
+                    replace(sketch, handle=handle, declared=declared)
+                )
+                if taken is None:  # what it declares holds, whichever came first
+                    aligner.store.declare(sketch.url, declared)
+                name = "dropped/duplicate" if taken is None else "pages"
+                counts[f"align/{name}"] += 1
+            elif versions.source is None:
+                src, trg = (versions.urls.get(lang, ()) for lang in langs)
+                if len(src) == 1 and trg:
+                    aligner.store.declare(src[0], trg)
+            else:
+                for lang in langs:
+                    aligner.store.declare(versions.source, versions.urls.get(lang, ()))
+        pairs = aligner.finish()
+        counts.update(aligner.counts)
+        learned = aligner.lexicon if known is None else None
+        return SiteResult(pairs, learned or Lexicon.empty(langs), counts)
+
+
+# A site teaches as much as the bootstrap takes in; beyond, a larger one only takes
+# longer. What sixteen taught, a seventeenth hardly changes.
+_TEACHERS = 16
+
+
+def teachers(
+    sizes: Mapping[Site, tuple[int, int]], profile: AlignProfile
+) -> list[Site]:
+    """The sites that are aligned first, so that the others need not start from nothing.
+
+    Those that have most to teach: pages on the smaller side, up to what the bootstrap
+    takes in; of equals the smallest. `sizes`: the pages of each site on either side.
+    """
+    bootstrap = profile.bootstrap
+
+    def rank(site: Site) -> tuple[int, int, Site]:
+        return -min(*sizes[site], bootstrap.max_pairs), sum(sizes[site]), site
+
+    able = [site for site in sizes if min(sizes[site]) >= bootstrap.min_pairs]
+    return sorted(sorted(able, key=rank)[:_TEACHERS])
+
+
+def taught(known: Lexicon | None, lessons: Iterable[Lexicon]) -> Lexicon | None:
+    """What is known after the teachers, in the order of their names; None: nothing."""
+    for learned in lessons:
+        if len(learned):
+            known = known + learned if known else learned
+    return known

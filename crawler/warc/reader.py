@@ -14,7 +14,7 @@ Counted on the way, in `counts`:
 from __future__ import annotations
 
 import io
-import os
+import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -26,13 +26,17 @@ from fastwarc.warc import ArchiveIterator
 from crawler.data import Page
 from crawler.errors import WarcError
 from crawler.urls import canonicalize
+from crawler.warc.arc import arc_records
 from crawler.warc.http import HttpResponse, decode_body, parse_response
 from crawler.warc.record import OPEN, Record, WarcLocation
-from crawler.warc.scan import Damage, Found, opened, take
+from crawler.warc.remote import Location, is_remote, read_range
+from crawler.warc.scan import Damage, Found, WarcStream, opened, take
+
+logger = logging.getLogger(__name__)
 
 PAGE_TYPES = frozenset({"response", "resource", "revisit"})
 
-_SUFFIXES = (".warc", ".warc.gz", ".warc.xz", ".warc.zst")
+SUFFIXES = (".warc", ".warc.gz", ".warc.xz", ".warc.zst", ".arc", ".arc.gz")
 NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -48,12 +52,12 @@ def warc_files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
             inside = [
                 file
                 for file in sorted(path.rglob("*"))
-                if file.name.removesuffix(OPEN).endswith(_SUFFIXES) and file.is_file()
+                if file.name.removesuffix(OPEN).endswith(SUFFIXES) and file.is_file()
             ]
             if not inside:
                 raise WarcError(
                     f"{path}: no WARC files in this folder"
-                    f" (expected names that end in {', '.join(_SUFFIXES)})"
+                    f" (expected names that end in {', '.join(SUFFIXES)})"
                 )
             files += inside
         elif path.exists():
@@ -158,17 +162,14 @@ def url_of(record: Record, counts: Counter[str]) -> str | None:
     return url
 
 
-def read_record(location: WarcLocation, folder: str | Path = "") -> Record:
+def read_record(location: WarcLocation, folder: Location = "") -> Record:
     """One record by its location; WarcError if there is none.
 
     A file that its writer has renamed since, or not yet, is found all the same.
     """
-    path = Path(folder, location.file)
-    if not path.exists():
-        path = path.with_name(path.name + OPEN)
+    path = _locate(folder, location.file)
     try:
-        with path.open("rb") as file:
-            data = os.pread(file.fileno(), location.length, location.offset)
+        data = read_range(path, location.offset, location.length)
     except OSError as error:
         raise WarcError(
             f"{path}: {error.strerror} (the index is of another folder)"
@@ -176,7 +177,16 @@ def read_record(location: WarcLocation, folder: str | Path = "") -> Record:
     return parse_record(data, path, location.offset)
 
 
-def parse_record(data: bytes, path: Path, offset: int) -> Record:
+def _locate(folder: Location, name: str) -> Location:
+    if is_remote(name):
+        return name
+    if is_remote(folder):
+        return f"{str(folder).rstrip('/')}/{name}"
+    path = Path(folder, name)
+    return path if path.exists() else path.with_name(path.name + OPEN)
+
+
+def parse_record(data: bytes, path: Location, offset: int) -> Record:
     """The record in the bytes that lie at an offset of a file; WarcError if none."""
     try:
         raw = next(iter(ArchiveIterator(io.BytesIO(data), parse_http=False)), None)
@@ -202,7 +212,7 @@ def read_page(location: WarcLocation, folder: str | Path = "") -> Page:
     return page
 
 
-def _record(found: Found, path: Path, length: int | None) -> Record:
+def _record(found: Found, path: Location, length: int | None) -> Record:
     assert found.block is not None
     return Record(
         found.type, found.headers, found.block, str(path), found.offset, length
@@ -210,28 +220,46 @@ def _record(found: Found, path: Path, length: int | None) -> Record:
 
 
 def iter_records(
-    path: str | Path,
+    path: Location,
     *,
     types: Collection[str] | None = None,
     counts: Counter[str] | None = None,
+    start: int = 0,
+    end: int | None = None,
 ) -> Iterator[Record]:
     """The records of one file, damaged ones left out; WarcError if it is no WARC.
 
-    `types`: the record types that are wanted; others are skipped unread.
+    `types`: the record types that are wanted; others are skipped unread. With `start`
+    and `end` only those that start in this range of bytes.
     """
     counts = Counter() if counts is None else counts
-    path = Path(path)
     before = counts["warc/records"]
     with opened(path) as stream:
-        for found, end in stream.records(types, counts):
+        for found, after in _found(stream, types, counts, start, end):
             counts["warc/records"] += 1
             if found.block is not None:
-                length = None if end is None else end - found.offset
+                length = None if after is None else after - found.offset
                 yield _record(found, path, length)
             elif types is None or found.type in types:
                 counts["warc/dropped/too_large"] += 1
-    if counts["warc/records"] == before and path.stat().st_size:
+                logger.warning("%s: too large: byte %d", path, found.offset)
+        empty = not stream.size or start
+    if counts["warc/records"] == before and not empty:
         raise WarcError(
             f"{path}: not a WARC file, or nothing in it can be read"
-            " (expected WARC/1.0 or WARC/1.1, plain or packed with gzip, xz or zstd)"
+            " (expected WARC/1.0, WARC/1.1 or ARC, plain or packed with gzip, xz or"
+            " zstd)"
         )
+
+
+def _found(
+    stream: WarcStream,
+    types: Collection[str] | None,
+    counts: Counter[str],
+    start: int,
+    end: int | None,
+) -> Iterator[tuple[Found, int | None]]:
+    if stream.packing == "arc":
+        records = arc_records(stream.file, stream.path, counts)
+        return ((record, None) for record in records if not start)
+    return stream.records(types, counts, start, end)

@@ -7,13 +7,16 @@ measured by hand, and reading goes on at the next place that looks like a record
 
 Plain files and gzip with a member per record can be entered anywhere. A *solid* file
 (xz, zstd, all records in one gzip member) cannot: its first damage ends it.
+
+A file that can be entered can be shared out: a record belongs to the range of bytes in
+which it starts, so adjoining ranges hold each record once.
 """
 
 from __future__ import annotations
 
+import io
 import logging
 import lzma
-import os
 import re
 import zlib
 from collections import Counter
@@ -21,24 +24,25 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
 from fastwarc.warc import ArchiveIterator
 
 from crawler.errors import WarcError
+from crawler.warc.remote import Location, open_input
 
 logger = logging.getLogger(__name__)
 
 # A bigger record is no page; reading it whole would break the promise on memory.
 MAX_RECORD = 64 * 2**20
 
-Packing = Literal["plain", "gzip", "solid"]
+Packing = Literal["plain", "gzip", "solid", "arc"]
 
 _GZIP = b"\x1f\x8b\x08"
 # a frame, or a skippable frame that holds a dictionary
 _ZSTD = (b"\xb5\x2f\xfd", b"\x2a\x4d\x18")
 _XZ = b"\xfd7zXZ\x00"
+_ARC = b"filedesc:"  # the first record of an ARC file describes it
 _BLOCK = 2**20
 _MAX_HEAD = 64 * 2**10  # of a WARC header; FastWARC's limit is smaller
 _RECORD_START = re.compile(rb"\n(WARC/1\.[01]\r\n)")
@@ -79,18 +83,26 @@ def take(record: Any, types: Collection[str] | None = None) -> Found:
 class WarcStream:
     """A WARC file that is open for reading."""
 
-    path: Path
+    path: Location
     file: BinaryIO
     packing: Packing
     size: int
 
     def records(
-        self, types: Collection[str] | None, counts: Counter[str]
+        self,
+        types: Collection[str] | None,
+        counts: Counter[str],
+        start: int = 0,
+        end: int | None = None,
     ) -> Iterator[tuple[Found, int | None]]:
-        """Whole records, each with its end; None where there is no random access."""
-        if self.packing == "solid":
-            return self._in_one_go(types, counts)
-        return self._from_place_to_place(types, counts)
+        """Whole records, each with its end; None where there is no random access.
+
+        Those that start from byte `start` on and before byte `end`. A solid file counts
+        as starting at 0, all of it.
+        """
+        if self.packing != "solid":
+            return self._from_place_to_place(types, counts, start, end)
+        return iter(()) if start else self._in_one_go(types, counts)
 
     def _in_one_go(
         self, types: Collection[str] | None, counts: Counter[str]
@@ -110,10 +122,16 @@ class WarcStream:
             yield held, None
 
     def _from_place_to_place(
-        self, types: Collection[str] | None, counts: Counter[str]
+        self,
+        types: Collection[str] | None,
+        counts: Counter[str],
+        first: int,
+        stop: int | None,
     ) -> Iterator[tuple[Found, int | None]]:
-        start: int | None = 0
-        while start is not None:
+        # the line break before a plain record is the mark of its start
+        lead = 1 if self.packing == "plain" else 0
+        start = self._next_start(first - lead) if first else 0
+        while start is not None and (stop is None or start < stop):
             held: Found | None = None
             reason = ""
             try:
@@ -121,6 +139,8 @@ class WarcStream:
                     if held is not None:
                         yield held, found.offset
                     held = found
+                    if stop is not None and found.offset >= stop:
+                        return
             except Damage as damage:
                 reason = str(damage)
             end = self.record_end(held.offset) if held is not None else start
@@ -128,6 +148,8 @@ class WarcStream:
                 yield held, end
             if not reason and end == self.size:
                 return
+            if held is not None and end is not None and end >= (stop or self.size + 1):
+                return  # what is wrong lies in the next range
             damaged = end if end is not None else held.offset if held else start
             start = self._next_start(damaged + 1)
             reason = _name(reason, last=start is None, wrong_length=end is None)
@@ -257,6 +279,18 @@ def _is_solid(file: BinaryIO) -> bool:
     return file.read(len(_GZIP)) != _GZIP
 
 
+def _is_arc(file: BinaryIO) -> bool:
+    """Does an ARC file begin here? The file is left at its start."""
+    head = file.read(512)
+    file.seek(0)
+    if head.startswith(_GZIP):
+        try:
+            head = zlib.decompressobj(31).decompress(head, len(_ARC))
+        except zlib.error:
+            return False
+    return head.startswith(_ARC)
+
+
 class _XzFile(lzma.LZMAFile):
     """An xz file that gives all it can before it reports a torn end."""
 
@@ -265,21 +299,18 @@ class _XzFile(lzma.LZMAFile):
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[WarcStream]:
+def opened(path: Location) -> Iterator[WarcStream]:
     """A WARC file, its packing told by its first bytes; WarcError if unreadable."""
-    try:
-        raw = path.open("rb")
-    except OSError as error:
-        raise WarcError(
-            f"{path}: {error.strerror} (give a WARC file that can be read)"
-        ) from error
-    with raw:
-        size = os.fstat(raw.fileno()).st_size
+    with open_input(path) as raw:
+        size = raw.seek(0, io.SEEK_END)
+        raw.seek(0)
         magic = raw.read(6)
         raw.seek(0)
         if magic == _XZ:
             with _XzFile(raw) as unpacked:
                 yield WarcStream(path, cast(BinaryIO, unpacked), "solid", size)
+        elif _is_arc(raw):
+            yield WarcStream(path, raw, "arc", size)
         elif magic[1:4] in _ZSTD or (magic[:3] == _GZIP and _is_solid(raw)):
             raw.seek(0)
             yield WarcStream(path, raw, "solid", size)

@@ -1,0 +1,81 @@
+"""The folders that warc2text and Bitextor write: one file for each column of a table.
+
+`url.gz`, `text.gz` (or `plain_text.gz`) and, if asked for, `html.gz`: line n of each is
+about page n; texts and HTML are in base64, one page a line. `html.gz` is read where it
+is there, because markup is evidence; the text otherwise.
+
+In: such a folder.  Out: pages, or texts without markup.
+See also: `lett` (all columns in one file).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gzip
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from crawler.data import Page
+from crawler.errors import WarcError
+from crawler.urls import canonicalize
+from crawler.warc.reader import NO_DATE
+
+URLS = "url.gz"
+_CONTENTS = ("html.gz", "text.gz", "plain_text.gz")  # the first that is there
+# base64 of the longest record that is read of a WARC file
+_MAX_LINE = 90 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class PlainText:
+    """A page of which only its text is left, a paragraph a line."""
+
+    url: str  # canonical
+    text: str
+
+
+def is_text_columns(folder: Path) -> bool:
+    """Is this a folder of warc2text or Bitextor?"""
+    names = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
+    return URLS in names and not names.isdisjoint(_CONTENTS)
+
+
+def read_text_columns(folder: Path, counts: Counter[str]) -> Iterator[Page | PlainText]:
+    """The pages of a folder; `warc/dropped/REASON` counts those that cannot be read."""
+    content = next(name for name in _CONTENTS if (folder / name).exists())
+    lines = zip_longest(_lines(folder / URLS), _lines(folder / content))
+    for raw_url, cell in lines:
+        if raw_url is None or cell is None:
+            counts["warc/damaged/length"] += 1  # columns that are not parallel
+            return
+        counts["warc/records"] += 1
+        url = canonicalize(raw_url.decode("utf-8", "replace").strip())
+        if url is None:
+            counts["warc/dropped/bad_url"] += 1
+            continue
+        try:
+            data = base64.b64decode(cell, validate=True)
+        except binascii.Error:
+            counts["warc/dropped/base64"] += 1
+            continue
+        counts["warc/pages"] += 1
+        if content == "html.gz":
+            yield Page(url, 200, (("Content-Type", "text/html"),), data, NO_DATE)
+        else:
+            yield PlainText(url, data.decode("utf-8", "replace"))
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with gzip.open(path, "rb") as file:
+            while line := file.readline(_MAX_LINE):
+                yield line.rstrip(b"\r\n")
+    except (OSError, EOFError, zlib.error) as error:
+        raise WarcError(
+            f"{path}: cannot be read: {error} (give a folder of warc2text or Bitextor)"
+        ) from error

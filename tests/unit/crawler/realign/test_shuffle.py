@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import random
+
+from crawler.data import LangPair
+from crawler.realign.shuffle import Shuffle, write_records
+from crawler.realign.steps import Record
+
+LANGS = ("en", "is", "fr")
+
+
+def test_the_records_of_a_site_come_back_from_all_files(tmp_path):
+    chance = random.Random(0)
+    files, all_records = [], []
+    for number in range(3):
+        records = [
+            Record(
+                f"site{chance.randrange(7)}.example",
+                chance.choice(["", *LANGS]),
+                chance.randbytes(chance.randrange(50)),
+            )
+            for _ in range(100)
+        ]
+        files.append(tmp_path / f"{number}.records")
+        assert write_records(files[-1], records, LANGS) == 100
+        all_records += records
+    shuffle = Shuffle(files, LANGS)
+    assert shuffle.sites == sorted({record.site for record in all_records})
+    for langs in (LangPair("en", "is"), LangPair("is", "fr")):
+        sizes = shuffle.sizes(langs)
+        for site in shuffle.sites:
+            mine = [r for r in all_records if r.site == site]
+            places = shuffle.places(site, langs)
+            wanted = [r.data for r in mine if not r.lang or r.lang in langs]
+            assert list(places.read(files)) == wanted
+            assert places.size == sum(map(len, wanted))
+            counts = tuple(sum(r.lang == lang for r in mine) for lang in langs)
+            assert sizes.get(site, (0, 0)) == (counts if all(counts) else (0, 0))
+
+
+def test_nothing_at_all_is_no_site(tmp_path):
+    write_records(tmp_path / "0.records", [], LANGS)
+    shuffle = Shuffle([tmp_path / "0.records"], LANGS)
+    assert shuffle.sites == []
+    assert shuffle.sizes(LangPair("en", "is")) == {}
