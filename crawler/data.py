@@ -222,7 +222,10 @@ class PairScore:
 
 @dataclass(frozen=True, slots=True)
 class SentencePair:
-    """One bead of a sentence alignment."""
+    """One bead of a sentence alignment; src first in everything that is a pair.
+
+    A bead without a partner has no sentence on one side, and no text there.
+    """
 
     src_url: str
     trg_url: str
@@ -231,3 +234,7 @@ class SentencePair:
     score: Score
     pair_score: Score
     bead: tuple[int, int]  # how many sentences on each side
+    places: tuple[int, int] = (0, 0)  # the first of them, counted over the page
+    blocks: tuple[int, int] = (0, 0)  # the block that they stand in
+    # association of the words, as a share of what a translation has; None: not known
+    lexical_ratio: float | None = None

@@ -128,6 +128,12 @@ def test_every_counter_is_documented(name):
     [
         ("aligner/profile.py", r'return "(\w+)"', "stats", "align/rejected/"),
         ("aligner/scoring.py", r'_count\("(\w+)"\)', "stats", "align/rejected/"),
+        (
+            "aligner/sentences/filters.py",
+            r'return "(\w+)"',
+            "stats",
+            "sentences/dropped/",
+        ),
         ("frontier/scope.py", r'return "([\w/]+)"', "stats", "frontier/refused/"),
         ("frontier/frontier.py", r'return "(\w+)"', "stats", "frontier/refused/"),
         ("warc/http.py", r'problem = "(\w+)"', "stats", "warc/repaired/"),

@@ -1,0 +1,109 @@
+"""DynamicAligner: two documents in, beads out. It wires the rooms of this folder.
+
+    aligner = DynamicAligner(LangPair("en", "is"), lexicon)
+    for bead in aligner.align(pair, src_document, trg_document): ...
+
+What has no partner comes out as well, as a bead with an empty side, so that a page is
+accounted for to its last sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import isnan
+
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.sentences.costs import (
+    Cost,
+    EmbeddingConfig,
+    EmbeddingCost,
+    LengthConfig,
+    LengthCost,
+    LexiconCost,
+    LexiconCostConfig,
+    MarkupConfig,
+    MarkupCost,
+)
+from crawler.aligner.sentences.dynamic import DynamicConfig, align
+from crawler.aligner.sentences.quality import QualityModel, usual_ratio
+from crawler.aligner.sentences.split import IsRepeated, never_repeated, side_of
+from crawler.aligner.words import WordIds
+from crawler.config import load_object
+from crawler.data import Document, LangPair, PairScore, SentencePair
+
+
+@dataclass(frozen=True, slots=True)
+class SentencesConfig:
+    """How the sentences of two pages are aligned."""
+
+    path: DynamicConfig = field(default_factory=DynamicConfig)
+    length: LengthConfig = field(default_factory=LengthConfig)
+    lexicon: LexiconCostConfig = field(default_factory=LexiconCostConfig)
+    markup: MarkupConfig = field(default_factory=MarkupConfig)
+    # The dotted path of a callable: a list of texts in, one vector a text out. A model
+    # takes the place of nothing: its cost is added to the others.
+    encode: str = ""
+    embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
+
+
+class DynamicAligner:
+    """Aligns the sentences of documents by dynamic programming.
+
+    `is_repeated`: what boilerplate is, see `split`.
+    """
+
+    def __init__(
+        self,
+        langs: LangPair,
+        lexicon: Lexicon | None = None,
+        config: SentencesConfig | None = None,
+        *,
+        is_repeated: IsRepeated = never_repeated,
+    ) -> None:
+        config = config or SentencesConfig()
+        self.langs = langs
+        self._config = config
+        self._is_repeated = is_repeated
+        word_ids = WordIds()
+        self._costs: list[Cost] = [
+            LengthCost(config.length),
+            LexiconCost(word_ids, lexicon, config.lexicon),
+            MarkupCost(config.markup),
+        ]
+        if config.encode:
+            encode = load_object(config.encode)
+            self._costs.append(EmbeddingCost(encode, config.embedding))
+        self.quality = QualityModel(word_ids, lexicon)
+
+    def align(
+        self, pair: PairScore, src: Document, trg: Document
+    ) -> Iterator[SentencePair]:
+        """The beads, in the order of the src page."""
+        sides = [side_of(document, self._is_repeated) for document in (src, trg)]
+        beads = align(sides[0], sides[1], self._costs, self._config.path)
+        texts = [
+            (
+                sides[0].join(bead.src, bead.size[0]),
+                sides[1].join(bead.trg, bead.size[1]),
+            )
+            for bead in beads
+        ]
+        paired = [both for bead, both in zip(beads, texts) if bead.is_pair]
+        usual = usual_ratio(*(float(side.sizes.sum()) for side in sides))
+        ratios = self.quality.lexical_ratios(paired)
+        scores = iter(zip(self.quality.scores(paired, ratios, usual), ratios))
+        for bead, (src_text, trg_text) in zip(beads, texts):
+            score, ratio = next(scores) if bead.is_pair else (0.0, None)
+            yield SentencePair(
+                src_url=pair.src_url,
+                trg_url=pair.trg_url,
+                src_text=src_text,
+                trg_text=trg_text,
+                score=float(score),
+                pair_score=pair.score,
+                bead=bead.size,
+                places=(bead.src, bead.trg),
+                blocks=(sides[0].block_at(bead.src), sides[1].block_at(bead.trg)),
+                lexical_ratio=None if ratio is None or isnan(ratio) else float(ratio),
+            )

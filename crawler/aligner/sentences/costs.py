@@ -1,0 +1,528 @@
+"""Costs of beads: what it costs to say that these sentences are translations.
+
+A cost is prepared for two sides and then gives, for any bead size (a, b), a matrix: the
+cost in nats of the bead that begins at sentence i of src and j of trg, infinite where
+none is allowed. Costs add up; a bead without a partner, (1, 0) or (0, 1), costs a row.
+
+- Length: Gale & Church (1993), section 3: lengths of translations differ as a normal
+  variable does whose variance grows with the length.
+- Lexicon: how much more likely the words of the one are, given those of the other, than
+  they are anyhow: the first model of Brown et al. (1993), in both directions. Numbers
+  and words that both sides write alike translate themselves, and words that begin alike
+  are taken for cognates (Simard et al. 1992) where the lexicon knows neither.
+- Markup: a bead stays inside a block of each side, and blocks of one kind go together
+  (what the aligned chunks of STRAND say, Resnik & Smith 2003, section 2.1.3).
+- Embedding: cosine of sentence vectors, from any callable.
+
+See also: `dynamic` (adds them up), `quality` (what a bead is worth afterwards).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import erfc
+
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.sentences.split import Side
+from crawler.aligner.words import BREAK, BREAK_ID, WordIds, words_of
+from crawler.data import LangPair
+
+Matrix = NDArray[np.float64]
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n texts → (n, dimensions)
+
+
+class BeadCosts(Protocol):
+    """What beads between two sides cost."""
+
+    def matrix(self, a: int, b: int) -> Matrix:
+        """Shape (n - a + 1, m - b + 1) for a, b ≥ 1; (n,) for b = 0, (m,) for a = 0."""
+        ...
+
+
+class Cost(Protocol):
+    """One reason why sentences belong together or do not."""
+
+    def prepare(self, src: Side, trg: Side) -> BeadCosts:
+        """The costs between two sides."""
+        ...
+
+
+def windows(values: Matrix, size: int, axis: int = 0) -> Matrix:
+    """Sums over each `size` neighbours along an axis.
+
+    >>> windows(np.array([1.0, 2, 4]), 2).tolist()
+    [3.0, 6.0]
+    """
+    if size == 1:
+        return values
+    count = values.shape[axis] - size + 1
+    if count <= 0:
+        return np.empty([0 if k == axis else n for k, n in enumerate(values.shape)])
+    if axis:
+        return windows(values.T, size).T
+    total = values[:count].copy()
+    for k in range(1, size):
+        total += values[k : k + count]
+    return total
+
+
+# ------------------------------------------------------------------- length
+
+
+@dataclass(frozen=True, slots=True)
+class LengthConfig:
+    """Gale & Church (1993)."""
+
+    variance: float = 6.8  # section 3.1, of characters per character
+    weight: float = 1.0
+
+
+class LengthCost:
+    """How improbable the lengths are: -log P(|δ|); the sides are of comparable size."""
+
+    def __init__(self, config: LengthConfig | None = None) -> None:
+        self.config = config or LengthConfig()
+
+    def prepare(self, src: Side, trg: Side) -> BeadCosts:
+        """From sizes alone."""
+        return _Lengths(self.config, src.sizes, trg.sizes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lengths:
+    config: LengthConfig
+    src: Matrix
+    trg: Matrix
+
+    def matrix(self, a: int, b: int) -> Matrix:
+        src = windows(self.src, a) if a else np.zeros(1)
+        trg = windows(self.trg, b) if b else np.zeros(1)
+        cost = self.config.weight * length_cost(
+            src[:, None], trg[None, :], self.config.variance
+        )
+        return cost if a and b else cost.ravel()
+
+
+def length_cost(src: Matrix, trg: Matrix, variance: float) -> Matrix:
+    """-log of the probability that lengths differ by so much.
+
+    `src` is scaled to the lengths expected of trg; δ as in Gale & Church's program,
+    with the mean of both lengths.
+
+    >>> length_cost(np.array([100.0]), np.array([100.0]), 6.8).round(2).tolist()
+    [-0.0]
+    """
+    mean = np.maximum((src + trg) / 2, 1.0)
+    delta = np.abs(src - trg) / np.sqrt(variance * mean)
+    # 2 (1 - Φ(δ)) = erfc(δ / √2); beyond 1e-30 all differences are absurd alike
+    cost: Matrix = -np.log(np.maximum(erfc(delta / np.sqrt(2)), 1e-30))
+    return cost
+
+
+# ------------------------------------------------------------------- lexicon
+
+
+@dataclass(frozen=True, slots=True)
+class LexiconCostConfig:
+    """Model 1 as a cost."""
+
+    unexplained: float = 0.2  # share of words that no word of the other side explains
+    number: float = 0.9  # probability that a number stays as it is
+    same: float = 0.5  # that a word does, of which the lexicon knows nothing
+    cognate: float = 0.3  # that one with the same beginning is it
+    prefix: int = 4  # letters of it (Simard et al. 1992)
+    floor: float = 2e-4  # a rarer word is as telling as one of this frequency
+    weight: float = 0.5  # of a nat: words are not independent of each other
+
+
+class LexiconCost:
+    """How much less likely than by chance the words of a bead are, in both ways."""
+
+    def __init__(
+        self,
+        word_ids: WordIds,
+        lexicon: Lexicon | None = None,
+        config: LexiconCostConfig | None = None,
+    ) -> None:
+        self.config = config or LexiconCostConfig()
+        self._word_ids = word_ids
+        links = lexicon or Lexicon.empty(LangPair("", ""))
+        self._tables = (
+            Table.of(links.src, links.trg, links.p_trg(), links.count),
+            Table.of(links.trg, links.src, links.p_src(), links.count),
+        )
+
+    def prepare(self, src: Side, trg: Side) -> BeadCosts:
+        """Tables of word probabilities, cut down to the words of the two sides."""
+        words = Words.of(src, self._word_ids), Words.of(trg, self._word_ids)
+        alike = Alike.between(*words, self.config)
+        forward, backward = self._tables
+        return _Explained(
+            self.config.weight,
+            Explanation(*words, forward, alike, self.config),
+            Explanation(*words[::-1], backward, alike.turned(), self.config),
+            (len(src), len(trg)),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Words:
+    """The words of a side: which, and in which sentence."""
+
+    vocabulary: NDArray[np.uint32]  # sorted
+    spellings: tuple[str, ...]  # of the vocabulary
+    word: NDArray[np.int64]  # of each token, its place in the vocabulary
+    sentence: NDArray[np.int64]  # of each token
+    sizes: Matrix  # tokens of each sentence
+
+    @classmethod
+    def of(cls, side: Side, word_ids: WordIds) -> Words:
+        """Cut and number the words of a side."""
+        text = f" {BREAK} ".join(side.texts)
+        ids = word_ids.encode(text)
+        breaks = ids == BREAK_ID
+        sentence = np.cumsum(breaks)[~breaks]
+        vocabulary, first, word = np.unique(
+            ids[~breaks], return_index=True, return_inverse=True
+        )
+        spelled = [spelling for spelling in words_of(text.lower()) if spelling != BREAK]
+        return cls(
+            vocabulary,
+            tuple(spelled[i] for i in first),
+            word,
+            sentence,
+            np.bincount(sentence, minlength=len(side)).astype(np.float64),
+        )
+
+    @property
+    def is_number(self) -> NDArray[np.bool_]:
+        """Of each word of the vocabulary."""
+        return (self.vocabulary & 1).astype(bool)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alike:
+    """Words that both sides write alike, by their place in the vocabularies."""
+
+    given: NDArray[np.int64]
+    word: NDArray[np.int64]
+    is_same: NDArray[np.bool_]  # not only the beginning
+
+    @classmethod
+    def between(cls, src: Words, trg: Words, config: LexiconCostConfig) -> Alike:
+        """Compare two vocabularies."""
+        _, i, j = np.intersect1d(
+            src.vocabulary, trg.vocabulary, assume_unique=True, return_indices=True
+        )
+        size = config.prefix
+        beginnings: dict[str, list[int]] = {}
+        for number, word in enumerate(trg.spellings):
+            if len(word) > size:
+                beginnings.setdefault(word[:size], []).append(number)
+        cognates = [
+            (number, other)
+            for number, word in enumerate(src.spellings)
+            if len(word) > size
+            for other in beginnings.get(word[:size], ())
+            if word != trg.spellings[other]
+        ]
+        more = np.array(cognates, np.int64).reshape(-1, 2)
+        return cls(
+            np.concatenate([i, more[:, 0]]),
+            np.concatenate([j, more[:, 1]]),
+            np.arange(len(i) + len(more)) < len(i),
+        )
+
+    def turned(self) -> Alike:
+        """The same for the other direction."""
+        return Alike(self.word, self.given, self.is_same)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """p(word | given), sorted by given."""
+
+    given: NDArray[np.uint32]
+    word: NDArray[np.uint32]
+    probability: NDArray[np.float32]
+    known: NDArray[np.uint32]  # the words that have a probability, sorted
+    frequency: NDArray[np.float32]  # of them
+
+    @classmethod
+    def of(
+        cls,
+        given: NDArray[np.uint32],
+        word: NDArray[np.uint32],
+        probability: NDArray[np.float32],
+        count: NDArray[np.float32],
+    ) -> Table:
+        """Sort the links of a lexicon by the word that is given."""
+        order = np.lexsort((word, given))
+        known, number = np.unique(word, return_inverse=True)
+        mass = np.bincount(number, count, len(known))
+        return cls(
+            given[order],
+            word[order],
+            probability[order],
+            known,
+            (mass / max(mass.sum(), 1.0)).astype(np.float32),
+        )
+
+    def between(self, given: Words, words: Words) -> _Pairs:
+        """The pairs of two vocabularies that have a probability."""
+        start = np.searchsorted(self.given, given.vocabulary)
+        count = np.searchsorted(self.given, given.vocabulary, side="right") - start
+        row, place = _ranges(start, count)
+        column = _find(words.vocabulary, self.word[place])
+        hit = column >= 0
+        return row[hit], column[hit], self.probability[place[hit]].astype(np.float64)
+
+    def chance(self, words: Words, floor: float) -> tuple[Matrix, NDArray[np.bool_]]:
+        """How often each word occurs, and whether anything is known of it."""
+        place = _find(self.known, words.vocabulary)
+        known = place >= 0
+        chance = np.full(len(place), floor)
+        chance[known] = np.maximum(self.frequency[place[known]], floor)
+        return chance, known
+
+
+_Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Matrix]  # given, word, p
+
+
+def _ranges(
+    start: NDArray[np.int64], count: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(number of the range, place) for every place of some ranges."""
+    row = np.repeat(np.arange(len(count)), count)
+    return row, np.arange(len(row)) + np.repeat(
+        start - (np.cumsum(count) - count), count
+    )
+
+
+def _find(known: NDArray[np.uint32], wanted: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """The place of each in a sorted array, or -1."""
+    if not len(known):
+        return np.full(len(wanted), -1)
+    place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[place] == wanted, place, -1)
+
+
+class Explanation:
+    """One direction: the words of the one side explained by the sentences of the other.
+
+    `links` (sentences of `by`, words of `of`): sums of p(word | word).
+    """
+
+    def __init__(
+        self,
+        by: Words,
+        of: Words,
+        table: Table,
+        alike: Alike,
+        config: LexiconCostConfig,
+    ) -> None:
+        given, word, probability = table.between(by, of)
+        chance, possible = table.chance(of, config.floor)
+        translated = np.zeros(len(by.vocabulary), bool)
+        translated[given] = True
+        # a number stays; how a word is written counts where the lexicon knows neither
+        number = by.is_number[alike.given]
+        usable = np.where(
+            number,
+            alike.is_same,
+            ~translated[alike.given] & ~possible[alike.word],
+        )
+        here, there, same = (
+            values[usable] for values in (alike.given, alike.word, alike.is_same)
+        )
+        rivals = np.bincount(here[~same], minlength=len(by.vocabulary))
+        as_written = np.where(
+            same,
+            np.where(by.is_number[here], config.number, config.same),
+            config.cognate / np.maximum(rivals[here], 1),
+        )
+        possible[there] = True
+        order = np.argsort(np.concatenate([given, here]), kind="stable")
+        given = np.concatenate([given, here])[order]
+        word = np.concatenate([word, there])[order]
+        probability = np.concatenate([probability, as_written])[order]
+        # from words that explain words to sentences that do
+        counts = np.bincount(given, minlength=len(by.vocabulary))
+        starts = np.cumsum(counts) - counts
+        token, place = _ranges(starts[by.word], counts[by.word])
+        shape = len(by.sizes), len(of.vocabulary)
+        links: Matrix = np.bincount(
+            by.sentence[token] * shape[1] + word[place],
+            probability[place],
+            shape[0] * shape[1],
+        ).astype(np.float64)
+        self._links = links.reshape(shape)
+        self._sizes = np.maximum(by.sizes, 1)
+        self._chance = chance
+        judged = possible[of.word]
+        self._judged = csr_array(
+            (np.ones(judged.sum()), (of.word[judged], of.sentence[judged])),
+            shape=(shape[1], len(of.sizes)),
+        )
+        self._odds = (1 - config.unexplained) / config.unexplained
+        self._unexplained = math.log(config.unexplained) * np.bincount(
+            of.sentence[judged], minlength=len(of.sizes)
+        )
+        self._scores: dict[int, Matrix] = {}
+
+    def scores(self, a: int, b: int) -> Matrix:
+        """Log-likelihood ratios of `b` sentences, given `a` of the other side."""
+        if a not in self._scores:
+            share = windows(self._links, a) / windows(self._sizes, a)[:, None]
+            gain = np.log1p(self._odds * share / self._chance)
+            self._scores[a] = gain @ self._judged + self._unexplained
+        return windows(self._scores[a], b, axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Explained:
+    weight: float
+    forward: Explanation
+    backward: Explanation
+    sizes: tuple[int, int]
+
+    def matrix(self, a: int, b: int) -> Matrix:
+        if not (a and b):  # what has no partner says nothing
+            return np.zeros(self.sizes[b > 0])
+        scores = self.forward.scores(a, b) + self.backward.scores(b, a).T
+        return -self.weight * scores
+
+
+# ------------------------------------------------------------------- markup
+
+
+@dataclass(frozen=True, slots=True)
+class MarkupConfig:
+    """What the blocks of a page say."""
+
+    other_kind: float = 1.0  # nats for a heading beside a paragraph
+    start: float = 1.0  # for a block's first sentence beside a later one
+    end: float = 1.0  # for its last beside an earlier one
+
+
+_KINDS = {
+    **{f"h{level}": level for level in range(1, 7)},
+    **dict.fromkeys(("li", "dt"), 7),
+    **dict.fromkeys(("td", "th", "caption"), 8),
+}
+
+
+class MarkupCost:
+    """A bead stays inside its blocks; blocks of one kind go together."""
+
+    def __init__(self, config: MarkupConfig | None = None) -> None:
+        self.config = config or MarkupConfig()
+
+    def prepare(self, src: Side, trg: Side) -> BeadCosts:
+        """From block numbers and tags alone."""
+        return _Markup(self.config, src, trg)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Markup:
+    config: MarkupConfig
+    src: Side
+    trg: Side
+
+    def matrix(self, a: int, b: int) -> Matrix:
+        if not (a and b):
+            return np.zeros(len(self.src if a else self.trg))
+        src, trg = _Ends.of(self.src, a), _Ends.of(self.trg, b)
+        cost: Matrix = (
+            self.config.other_kind * (src.kind[:, None] != trg.kind)
+            + self.config.start * (src.starts[:, None] != trg.starts)
+            + self.config.end * (src.ends[:, None] != trg.ends)
+        )
+        cost[src.crosses] = np.inf
+        cost[:, trg.crosses] = np.inf
+        return cost
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ends:
+    """Of each run of sentences: where it lies in its block."""
+
+    kind: NDArray[np.int64]
+    starts: NDArray[np.bool_]
+    ends: NDArray[np.bool_]
+    crosses: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, side: Side, size: int) -> _Ends:
+        first = np.arange(max(len(side) - size + 1, 0))
+        last = first + size - 1
+        change = side.blocks[1:] != side.blocks[:-1]
+        edge = np.ones(1, bool)
+        opens, closes = np.concatenate([edge, change]), np.concatenate([change, edge])
+        kinds = np.array([_KINDS.get(tag, 0) for tag in side.tags], np.int64)
+        return cls(
+            kinds[first],
+            opens[first],
+            closes[last],
+            side.blocks[first] != side.blocks[last],
+        )
+
+
+# ------------------------------------------------------------------- embedding
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingConfig:
+    """Cosines of sentence vectors as a cost."""
+
+    weight: float = 10.0  # nats between a cosine like that of strangers and one of 1
+
+
+class EmbeddingCost:
+    """How far apart sentence vectors are, in units of how far strangers are.
+
+    The normalisation of vecalign (Thompson & Koehn 2019, section 3.1), by the mean over
+    all pairs; the vector of several sentences is the mean of theirs.
+    """
+
+    def __init__(self, encode: Encode, config: EmbeddingConfig | None = None) -> None:
+        self.encode = encode
+        self.config = config or EmbeddingConfig()
+
+    def prepare(self, src: Side, trg: Side) -> BeadCosts:
+        """One call of the encoder for each side."""
+        vectors = [
+            np.asarray(self.encode(list(side.texts)), np.float64) for side in (src, trg)
+        ]
+        usual = float((_unit(vectors[0]) @ _unit(vectors[1]).T).mean())
+        return _Embedded(self.config, vectors[0], vectors[1], min(usual, 0.99))
+
+
+def _unit(vectors: Matrix) -> Matrix:
+    unit: Matrix = vectors / np.maximum(
+        np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9
+    )
+    return unit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Embedded:
+    config: EmbeddingConfig
+    src: Matrix
+    trg: Matrix
+    usual: float
+
+    def matrix(self, a: int, b: int) -> Matrix:
+        if not (a and b):
+            return np.zeros(len(self.src if a else self.trg))
+        cosine = _unit(windows(self.src, a)) @ _unit(windows(self.trg, b)).T
+        # 0 for strangers, -1 for equal vectors
+        cost: Matrix = -self.config.weight * (cosine - self.usual) / (1 - self.usual)
+        return cost

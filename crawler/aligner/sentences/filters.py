@@ -1,0 +1,180 @@
+"""What is no sentence pair to learn from, and why.
+
+Each filter is a line of `reason_against` with a name, a setting and a counter
+`sentences/dropped/NAME`. From Uszkoreit et al. (2010), section 2.3: identical sides, a
+language that is not the expected one, and less than a third of the association that a
+translation has. The rest is what cleaning tools drop by rule (Bicleaner's hard rules,
+ELRC's TMX filters): length ratio, numbers and marks only, untranslated fragments,
+damaged encoding.
+
+In: a SentencePair.  Out: the name of the filter that refuses it, or None.
+See also: `quality` (the score), `crawler.corpus.command` (cleaning tools from outside).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from crawler.aligner.sentences.split import size_of
+from crawler.aligner.words import words_of
+from crawler.data import Lang, LangPair, SentencePair
+from crawler.protocols import LanguageDetector
+
+# UTF-8 read as Latin-1 or Windows-1252, and what could not be read at all.
+_MOJIBAKE = re.compile(
+    "[\u00c2\u00c3\u00c5][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192"
+    "\u02c6\u02dc\u2013\u2014\u2018-\u201e\u2020-\u2022\u2026\u2030\u2039\u203a\u20ac"
+    "\u2122]|\u00e2[\u0080\u20ac][\u0080-\u00bf\u2018-\u201e\u0153\u02dc\u2122\u00a6]"
+    "|\ufffd|[\u00d0\u00d1][\u0080-\u00bf\u201a-\u2122]"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ue000-\uf8ff]")
+_LETTERS = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class FilterConfig:
+    """When a sentence pair is refused; 0 switches a filter off."""
+
+    min_letters: int = 2  # on each side: less is a mark or a number
+    max_characters: int = 1000  # more is no sentence
+    max_length_ratio: float = 3.0  # of sizes (a Chinese character counts as 2.2) …
+    length_slack: int = 15  # … beyond so many characters: short texts vary
+    min_letter_share: float = 0.5  # of what is not white space; below: numbers, marks
+    min_lexical_ratio: float = 1 / 3  # Uszkoreit et al., section 2.3
+    identical: bool = True  # refuse pairs whose sides say the same letters
+    max_copied: float = 0.6  # of the words of a side that stand in the other as well
+    encoding: bool = True  # refuse mojibake, control and private characters
+    # CLD2 guesses on short text: characters from which its word counts alone, and from
+    # which it counts when it finds the language of the other side
+    language: int = 60
+    language_other: int = 25
+    min_score: float = 0.2  # of `quality`: below, four in five are wrong
+
+
+class SentenceFilters:
+    """Applies the filters to beads, and counts what it refuses.
+
+    `counts` takes `sentences/dropped/REASON`, `sentences/unpaired` and
+    `sentences/kept`.
+    """
+
+    def __init__(
+        self,
+        langs: LangPair,
+        detector: LanguageDetector,
+        config: FilterConfig | None = None,
+        counts: Counter[str] | None = None,
+    ) -> None:
+        self.langs = langs
+        self.config = config or FilterConfig()
+        self.counts = Counter[str]() if counts is None else counts
+        self._detector = detector
+
+    def kept(self, beads: Iterable[SentencePair]) -> Iterator[SentencePair]:
+        """The beads that are sentence pairs to learn from."""
+        for bead in beads:
+            if not all(bead.bead):
+                self.counts["sentences/unpaired"] += sum(bead.bead)
+                continue
+            reason = self.reason_against(bead)
+            if reason is None:
+                self.counts["sentences/kept"] += 1
+                yield bead
+            else:
+                self.counts[f"sentences/dropped/{reason}"] += 1
+
+    def reason_against(self, pair: SentencePair) -> str | None:
+        """The first filter that refuses a pair; the cheap ones come first."""
+        config = self.config
+        sides = pair.src_text, pair.trg_text
+        letters = [len(_LETTERS.findall(text)) for text in sides]
+        sizes = [size_of(text) for text in sides]
+        if min(letters) < config.min_letters:
+            return "no_letters"
+        if max(map(len, sides)) > config.max_characters > 0:
+            return "too_long"
+        if any(
+            count < config.min_letter_share * len("".join(text.split()))
+            for count, text in zip(letters, _without_marks(sides))
+        ):
+            return "few_letters"
+        if config.encoding and any(map(is_damaged, sides)):
+            return "encoding"
+        if (
+            0
+            < config.max_length_ratio
+            < (max(sizes) - config.length_slack) / min(sizes)
+        ):
+            return "length"
+        if config.identical and _bare(sides[0]) == _bare(sides[1]):
+            return "identical"
+        if 0 < config.max_copied < copied_share(*sides):
+            return "untranslated"
+        if (
+            pair.lexical_ratio is not None
+            and pair.lexical_ratio < config.min_lexical_ratio
+        ):
+            return "lexical"
+        if pair.score < config.min_score:
+            return "score"
+        if any(self._is_other(text, lang) for text, lang in zip(sides, self.langs)):
+            return "language"
+        return None
+
+    def _is_other(self, text: str, lang: Lang) -> bool:
+        """Is a text in another language than it should be?"""
+        config = self.config
+        if len(text) < min(config.language, config.language_other):
+            return False
+        found = self._detector.detect(text, hint=lang)
+        if found.lang in (None, lang) or not found.reliable:
+            return False
+        if found.lang == self.langs.other(lang):
+            return len(text) >= config.language_other > 0
+        return len(text) >= config.language > 0
+
+
+def is_damaged(text: str) -> bool:
+    """Was a text read in the wrong encoding, or is there something unreadable in it?
+
+    >>> is_damaged("dÃ©jÃ vu"), is_damaged("donâ€™t"), is_damaged("déjà vu, Ã")
+    (True, True, False)
+    """
+    return bool(
+        _CONTROL.search(text) or (not text.isascii() and _MOJIBAKE.search(text))
+    )
+
+
+def copied_share(src: str, trg: str) -> float:
+    """The share of words that stand on both sides, of the side that has more of them.
+
+    Words of one letter and numbers do not count; below four words nothing is said.
+
+    >>> copied_share("Click on File and Save", "Klicken Sie auf File und Save")
+    0.4
+    """
+    ours, theirs = (
+        {w for w in words_of(text.lower()) if len(w) > 1 and not w[0].isdigit()}
+        for text in (src, trg)
+    )
+    if min(len(ours), len(theirs)) < 4:
+        return 0.0
+    return len(ours & theirs) / min(len(ours), len(theirs))
+
+
+def _without_marks(sides: tuple[str, str]) -> list[str]:
+    """The sides without combining marks, which letters of many scripts carry."""
+    return [
+        text
+        if text.isascii()
+        else "".join(c for c in text if not unicodedata.category(c).startswith("M"))
+        for text in sides
+    ]
+
+
+def _bare(text: str) -> str:
+    return "".join(_LETTERS.findall(text)).casefold()

@@ -1,0 +1,219 @@
+"""How good is a sentence pair? From 0 to 1, for any two languages.
+
+- `lexical_ratio`, Uszkoreit et al. (2010), section 2.3: words of the two sides are
+  linked greedily, best first, each once; the sum of their pointwise mutual information
+  is divided by what a translation of such a sentence would have, the expected sum.
+  Below a third it is no translation. Here the larger expectation of the two directions
+  counts, so that half a translation is found out on either side.
+- `QualityModel`: a logistic model over that ratio, lengths, numbers and punctuation. It
+  was fitted on true and on shifted, cut and swapped sentence pairs of translated
+  documentation (benchmarks/sentence_fit.py) and knows no language.
+
+In: sentence pairs, a lexicon.  Out: numbers.
+See also: `filters` (what is refused), `costs` (what decides the alignment).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.sentences.split import size_of
+from crawler.aligner.words import BREAK, BREAK_ID, WordIds
+
+Texts = Sequence[tuple[str, str]]  # src, trg
+Floats = NDArray[np.float64]
+
+_NUMBER = re.compile(r"\d+")
+_END = re.compile(r"[.!?…。！？।:;]")
+
+
+class Association:
+    """Pointwise mutual information of a lexicon's words."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        """Compute it for every entry; they stay sorted by src, then trg."""
+        total = max(float(lexicon.count.sum()), 1.0)
+        p_trg, p_src = lexicon.p_trg(), lexicon.p_src()
+        # ln p(s,t) / (p(s) p(t)) = ln p(t|s) p(s|t) / p(s,t)
+        joint = lexicon.count / total
+        value = np.log(np.maximum(p_trg * p_src / np.maximum(joint, 1e-12), 1e-12))
+        self.src, self.trg = lexicon.src, lexicon.trg
+        self.value = np.maximum(value, 0.0).astype(np.float64)
+        self._expected = [
+            _Expected.of(word, p * self.value)
+            for word, p in ((lexicon.src, p_trg), (lexicon.trg, p_src))
+        ]
+
+    def ratios(
+        self, src: _Occurrences, trg: _Occurrences, count: int, min_words: int
+    ) -> Floats:
+        """Actual by expected association of each of `count` pairs; NaN: too little.
+
+        `min_words`: how many words of a side the lexicon must know.
+        """
+        expected = np.zeros(count)
+        enough = np.zeros(count, bool)
+        for side, known in zip((src, trg), self._expected):
+            value, words = known.sums(side, count)
+            expected = np.maximum(expected, value)
+            enough |= words >= min_words
+        actual = self._greedy(src, trg, count)
+        ratio = np.full(count, np.nan)
+        np.divide(actual, expected, out=ratio, where=enough & (expected > 0))
+        return ratio
+
+    def _greedy(self, src: _Occurrences, trg: _Occurrences, count: int) -> Floats:
+        start = np.searchsorted(self.src, src.word)
+        size = np.searchsorted(self.src, src.word, side="right") - start
+        row = np.repeat(np.arange(len(size)), size)
+        entry = np.arange(len(row)) + np.repeat(start - (np.cumsum(size) - size), size)
+        pair = src.pair[row]
+        here = _keys(pair, src.word[row])
+        there = _keys(pair, self.trg[entry])
+        found = np.isin(there, _keys(trg.pair, trg.word))
+        order = np.argsort(-self.value[entry[found]], kind="stable")
+        pair, value = pair[found][order], self.value[entry[found]][order]
+        here, there = here[found][order], there[found][order]
+        total = np.zeros(count)
+        while len(value):
+            # a link that is the best of both its words is taken
+            best = np.zeros((2, len(value)), bool)
+            for side, words in enumerate((here, there)):
+                best[side, np.unique(words, return_index=True)[1]] = True
+            taken = best.all(axis=0)
+            total += np.bincount(pair[taken], value[taken], count)
+            rest = ~(np.isin(here, here[taken]) | np.isin(there, there[taken]))
+            pair, value = pair[rest], value[rest]
+            here, there = here[rest], there[rest]
+        return total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Occurrences:
+    """The distinct words of each pair's side, sorted."""
+
+    pair: NDArray[np.int64]
+    word: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, texts: Sequence[str], word_ids: WordIds) -> _Occurrences:
+        ids = word_ids.encode(f" {BREAK} ".join(texts))
+        breaks = ids == BREAK_ID
+        pair = np.cumsum(breaks)[~breaks]
+        keys = np.unique(_keys(pair, ids[~breaks]))
+        return cls(
+            (keys >> np.uint64(32)).astype(np.int64),
+            (keys & np.uint64(0xFFFFFFFF)).astype(np.uint32),
+        )
+
+
+def _keys(pair: NDArray[np.int64], word: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    return pair.astype(np.uint64) << np.uint64(32) | word.astype(np.uint64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Expected:
+    """What association a word may be expected to find."""
+
+    word: NDArray[np.uint32]
+    value: Floats
+
+    @classmethod
+    def of(cls, word: NDArray[np.uint32], value: Floats) -> _Expected:
+        words, number = np.unique(word, return_inverse=True)
+        return cls(words, np.bincount(number, value, len(words)).astype(np.float64))
+
+    def sums(self, side: _Occurrences, count: int) -> tuple[Floats, NDArray[np.int64]]:
+        """Of each pair the expected sum, and how many words are known."""
+        if not len(self.word):
+            return np.zeros(count), np.zeros(count, np.int64)
+        place = np.minimum(np.searchsorted(self.word, side.word), len(self.word) - 1)
+        known = self.word[place] == side.word
+        pair = side.pair[known]
+        sums = np.bincount(pair, self.value[place[known]], count)
+        return sums.astype(np.float64), np.bincount(pair, minlength=count)
+
+
+# ------------------------------------------------------------------- the score
+
+FEATURES = ("bias", "known", "ratio", "length", "numbers", "end", "short")
+# benchmarks/sentence_fit.py; in the order of FEATURES
+_WEIGHTS = (2.0, -3.0, 6.0, -0.8, -1.5, -0.8, -0.3)
+
+
+class QualityModel:
+    """Scores sentence pairs of two languages."""
+
+    # With fewer known words the ratio is a matter of luck.
+    min_words = 3
+
+    def __init__(self, word_ids: WordIds, lexicon: Lexicon | None = None) -> None:
+        """Judge words by this lexicon, if there is one."""
+        self._word_ids = word_ids
+        self._association = Association(lexicon) if lexicon else None
+
+    def lexical_ratios(self, texts: Texts) -> Floats:
+        """Actual by expected association; NaN where too few words are known."""
+        if self._association is None or not texts:
+            return np.full(len(texts), np.nan)
+        src, trg = (
+            _Occurrences.of([pair[side] for pair in texts], self._word_ids)
+            for side in (0, 1)
+        )
+        return self._association.ratios(src, trg, len(texts), self.min_words)
+
+    def features(self, texts: Texts, ratios: Floats, usual: float) -> Floats:
+        """One row a pair, one column for each of FEATURES.
+
+        `usual`: how many characters of trg translations have for one of src.
+        """
+        known = ~np.isnan(ratios)
+        sizes = np.array([[size_of(src), size_of(trg)] for src, trg in texts])
+        sizes = sizes.reshape(-1, 2) * (usual, 1.0) + 1.0
+        mean = sizes.mean(axis=1)
+        delta = np.abs(sizes[:, 0] - sizes[:, 1]) / np.sqrt(6.8 * mean)
+        return np.stack(
+            [
+                np.ones(len(texts)),
+                known,
+                np.where(known, np.clip(np.nan_to_num(ratios), 0.0, 1.2), 0.0),
+                np.minimum(delta, 6.0),
+                np.array([_numbers_differ(*pair) for pair in texts]).reshape(-1),
+                np.array([_ends_differ(*pair) for pair in texts]).reshape(-1),
+                mean < 20,
+            ],
+            axis=1,
+        )
+
+    def scores(self, texts: Texts, ratios: Floats, usual: float = 1.0) -> Floats:
+        """The probability that each is a good pair, 0 to 1."""
+        logit = self.features(texts, ratios, usual) @ np.array(_WEIGHTS)
+        scores: Floats = 1 / (1 + np.exp(-logit))
+        return scores
+
+
+def _numbers_differ(src: str, trg: str) -> float:
+    """The share of numbers that only one side has.
+
+    >>> _numbers_differ("3 of 40", "40 af 3"), _numbers_differ("in 1944", "árið 1945")
+    (0.0, 1.0)
+    """
+    ours, theirs = set(_NUMBER.findall(src)), set(_NUMBER.findall(trg))
+    return len(ours ^ theirs) / max(len(ours | theirs), 1)
+
+
+def _ends_differ(src: str, trg: str) -> float:
+    """Does only one of the two end as a sentence does?"""
+    return float(bool(_END.search(src[-2:])) != bool(_END.search(trg[-2:])))
+
+
+def usual_ratio(src: float, trg: float) -> float:
+    """Characters of trg for one of src, no further from 1 than translations are."""
+    return math.exp(min(max(math.log((trg + 1) / (src + 1)), -0.7), 0.7))

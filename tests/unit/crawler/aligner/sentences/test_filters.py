@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from crawler.aligner.sentences.filters import (
+    FilterConfig,
+    SentenceFilters,
+    copied_share,
+    is_damaged,
+)
+from crawler.data import LangPair, SentencePair
+from crawler.extract.language import Cld2Detector
+
+GOOD = SentencePair(
+    "https://a.is/en",
+    "https://a.is/is",
+    "The weather is fine today and the sun shines on the mountains of the island.",
+    "Veðrið er gott í dag og sólin skín á fjöllin á eyjunni allan daginn.",
+    0.9,
+    0.9,
+    (1, 1),
+    lexical_ratio=0.8,
+)
+
+
+def filters(config: FilterConfig | None = None) -> SentenceFilters:
+    return SentenceFilters(LangPair("en", "is"), Cld2Detector(), config)
+
+
+BAD = {
+    "no_letters": {"src_text": "2024-03-01", "trg_text": "1.3.2024"},
+    "few_letters": {"src_text": "a b 12 334 556 677 8990", "trg_text": "a b 12 334 55"},
+    "too_long": {"src_text": "word " * 300},
+    "encoding": {"trg_text": "VeÃ°riÃ° er gott Ã­ dag og sÃ³lin skÃ­n Ã¡ fjÃ¶llin."},
+    "length": {"trg_text": "Veðrið er gott."},
+    "identical": {"trg_text": GOOD.src_text.upper() + "!"},
+    "untranslated": {"trg_text": GOOD.src_text.replace("today", "dag")},
+    "lexical": {"lexical_ratio": 0.2},
+    "score": {"score": 0.1},
+    "language": {
+        "trg_text": "Das Wetter ist heute schön und die Sonne scheint auf alle Berge"
+        " der Insel."
+    },
+}
+
+
+def test_a_good_pair_passes_and_is_counted():
+    judge = filters()
+    assert list(judge.kept([GOOD])) == [GOOD]
+    assert judge.counts == {"sentences/kept": 1}
+
+
+@pytest.mark.parametrize("reason", BAD)
+def test_each_filter_has_a_reason_and_a_counter(reason):
+    judge = filters()
+    assert list(judge.kept([replace(GOOD, **BAD[reason])])) == []
+    assert judge.counts == {f"sentences/dropped/{reason}": 1}
+
+
+OFF = FilterConfig(
+    min_letters=0,
+    max_characters=0,
+    max_length_ratio=0,
+    min_letter_share=0,
+    min_lexical_ratio=0,
+    identical=False,
+    max_copied=0,
+    encoding=False,
+    language=0,
+    language_other=0,
+    min_score=0,
+)
+
+
+@pytest.mark.parametrize("reason", BAD)
+def test_each_filter_can_be_switched_off(reason):
+    assert filters(OFF).reason_against(replace(GOOD, **BAD[reason])) is None
+
+
+def test_what_has_no_partner_is_counted_and_not_kept():
+    judge = filters()
+    assert list(judge.kept([replace(GOOD, trg_text="", bead=(3, 0))])) == []
+    assert judge.counts == {"sentences/unpaired": 3}
+
+
+def test_short_text_is_not_judged_by_its_language():
+    pair = replace(GOOD, src_text="Berlin, 12 May", trg_text="Berlín, 12. maí")
+    assert filters().reason_against(pair) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["dÃ©jÃ vu", "donâ€™t", "Ð\u009fÑ€Ð¸Ð²ÐµÑ‚", "a\ufffdb", "a\x07b", "\ue000"]
+)
+def test_damaged_text_is_recognised(text):
+    assert is_damaged(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["déjà vu", "São Paulo, Ålesund", "Привет", "你好", "Ãé"]
+)
+def test_other_scripts_are_not_damage(text):
+    assert not is_damaged(text)
+
+
+def test_numbers_and_names_alone_are_not_a_copied_text():
+    assert copied_share("In 1999 Apache 2.0", "Árið 1999, Apache 2.0") == 0.0

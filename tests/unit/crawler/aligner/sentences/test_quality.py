@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from crawler.aligner.sentences.quality import QualityModel
+from crawler.aligner.words import WordIds
+from tests.unit.crawler.aligner.sentences.test_dynamic import SITE, learned
+
+WORD_IDS = WordIds()
+PAIRS = list(zip(SITE.sentences(1, "en"), SITE.sentences(1, "is")))
+SHIFTED = [(src, PAIRS[k - 3][1]) for k, (src, _) in enumerate(PAIRS)]
+
+
+@pytest.fixture(scope="module")
+def model() -> QualityModel:
+    return QualityModel(WORD_IDS, learned())
+
+
+def test_translations_have_what_is_expected_and_others_less_than_a_third(model):
+    right, wrong = model.lexical_ratios(PAIRS), model.lexical_ratios(SHIFTED)
+    assert np.nanmin(right) > 0.5
+    assert np.nanmedian(wrong) < 1 / 3
+    assert np.nanmax(right) <= 1.5
+
+
+def test_half_a_translation_is_found_out_on_either_side(model):
+    (src, trg) = PAIRS[0]
+    longer = [(src, f"{trg} {PAIRS[1][1]}"), (f"{src} {PAIRS[1][0]}", trg)]
+    whole, *halves = model.lexical_ratios([(src, trg), *longer])
+    assert max(halves) < 0.75 * whole
+
+
+def test_a_pair_is_judged_for_itself(model):
+    together = model.lexical_ratios(PAIRS)
+    assert together.tolist() == [model.lexical_ratios([pair])[0] for pair in PAIRS]
+
+
+def test_a_link_uses_each_word_once(model):
+    src, trg = PAIRS[0]
+    once, thrice = model.lexical_ratios([(src, trg), (src, f"{trg} {trg} {trg}")])
+    assert once == pytest.approx(thrice)
+
+
+@pytest.mark.parametrize("lexicon", [None, "learned"])
+def test_scores_are_probabilities_and_tell_good_from_bad(lexicon):
+    model = QualityModel(WORD_IDS, learned() if lexicon else None)
+    good, bad = (
+        model.scores(pairs, model.lexical_ratios(pairs)) for pairs in (PAIRS, SHIFTED)
+    )
+    assert ((good >= 0) & (good <= 1)).all()
+    assert np.median(good) > np.median(bad)
+    if lexicon:
+        assert (good > 0.5).all()
+        assert np.median(bad) < 0.5
+
+
+def test_too_few_words_are_not_judged(model):
+    assert math.isnan(model.lexical_ratios([("zzz", "qqq")])[0])
+    assert model.lexical_ratios([]).tolist() == []
