@@ -77,6 +77,10 @@ class LearningScorer(UrlScorer, Protocol):
         """A pending URL with the score that it would get now: it may have fallen."""
         ...
 
+    def joined(self, sites: Sequence[Site]) -> None:
+        """These sites are one from now on; the first stands for them."""
+        ...
+
     def state(self) -> bytes:
         """What was learned, as small JSON that a person can read."""
         ...

@@ -10,10 +10,12 @@ do not count, because links that declare a translation are not careful about the
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 import xxhash
@@ -21,6 +23,7 @@ import xxhash
 from crawler.aligner.sketch import pack, unpack
 from crawler.data import LangPair, Sketch
 from crawler.errors import RunDirError
+from crawler.groups import SiteGroups
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT);
@@ -103,6 +106,7 @@ class SketchStore:
             ) from error
         self._check({"version": _VERSION, "langs": str(langs)})
         self._sites: dict[str, int] = {}
+        self._groups = SiteGroups()
 
     def _check(self, about: dict[str, str]) -> None:
         known = dict(self._db.execute("SELECT name, value FROM about"))
@@ -172,21 +176,40 @@ class SketchStore:
         return int(found)
 
     def sites(self) -> list[str]:
-        """Every site with a page, by name."""
+        """Every site with a page, by name; of a group, the one that stands for it.
+
+        Which sites are a group is looked up here, and holds until the next call.
+        """
+        self._groups = SiteGroups()
+        for source, target in self._db.execute(
+            "SELECT a.url, b.url FROM declared CROSS JOIN pages a ON a.key = source"
+            " CROSS JOIN pages b ON b.key = target"
+            " AND b.site != a.site AND b.side != a.side"
+        ):
+            self._groups.declare(source, target)
         rows = self._db.execute(
             "SELECT name FROM sites WHERE EXISTS"
-            " (SELECT 1 FROM pages WHERE pages.site = sites.id) ORDER BY name"
+            " (SELECT 1 FROM pages WHERE pages.site = sites.id)"
         )
-        return [name for (name,) in rows]
+        return sorted({self._groups.of(name) for (name,) in rows})
 
     def rows(self, site: str) -> list[PageRow]:
-        """The pages of a site, by URL."""
-        rows = self._db.execute(
-            "SELECT id, side, url, key, handle, family, digest, size FROM pages"
-            " WHERE site = ? ORDER BY url",
-            (self.site_id(site),),
-        )
-        return [PageRow(*row) for row in rows]
+        """The pages of a site and of those that it stands for, by URL.
+
+        The handles of a group are one: those of the site that stands for it.
+        """
+        names = self._groups.members(site)
+        rows = []
+        for name in names:
+            for *row, handle in self._db.execute(
+                "SELECT id, side, url, key, handle, family, digest, size, handle_text"
+                " FROM pages WHERE site = ?",
+                (self.site_id(name),),
+            ):
+                if name != site:
+                    row[4] = hash64(handle.replace(name, site, 1))
+                rows.append(PageRow(*row))
+        return sorted(rows, key=attrgetter("url"))
 
     def count(self, site: str) -> tuple[int, int]:
         """How many pages a site has on either side."""
@@ -262,15 +285,17 @@ class SketchStore:
         )
 
     def declarations(self, site: str) -> list[tuple[int, int]]:
-        """(page, page that it declares) within a site, of different languages."""
+        """(page, page that it declares) within a group, of different languages."""
         # CROSS JOIN keeps the order, and the plus keeps the index of sites out of it:
         # SQLite would else meet every page of the site with every other.
+        group = [self.site_id(name) for name in self._groups.members(site)]
         rows = self._db.execute(
             "SELECT a.id, b.id FROM pages a CROSS JOIN declared ON source = a.key"
-            " CROSS JOIN pages b ON b.key = target"
-            " AND +b.site = a.site AND b.side != a.side"
-            " WHERE a.site = ? ORDER BY a.url, b.url",
-            (self.site_id(site),),
+            " CROSS JOIN pages b ON b.key = target AND b.side != a.side"
+            " AND +b.site IN (SELECT value FROM json_each(?1))"
+            " WHERE a.site IN (SELECT value FROM json_each(?1))"
+            " ORDER BY a.url, b.url",
+            (json.dumps(group),),
         )
         return rows.fetchall()
 

@@ -1,8 +1,8 @@
 """From settings to objects: the one place where names become parts.
 
 A scorer gets what its constructor asks for by name: `langs`, `language_model`,
-`pair_model`. So a plug-in from outside needs no registration, and a profile without
-models loads none.
+`pair_model`, `counts`. So a plug-in from outside needs no registration, and a profile
+without models loads none.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ def site_budget(settings: BaseSettings) -> SiteBudget:
     )
 
 
-def build_scorer(settings: BaseSettings, langs: LangPair) -> UrlScorer:
+def build_scorer(
+    settings: BaseSettings, langs: LangPair, counts: Counter[str] | None = None
+) -> UrlScorer:
     """The scorer that URL_SCORER names, with the models that it asks for."""
     path = settings["URL_SCORER"]
     kind = load_object(path)
@@ -91,6 +93,8 @@ def build_scorer(settings: BaseSettings, langs: LangPair) -> UrlScorer:
     parts: dict[str, Any] = {}
     if "langs" in wanted:
         parts["langs"] = langs
+    if "counts" in wanted:
+        parts["counts"] = counts
     if "language_model" in wanted:
         parts["language_model"] = build_model(settings, "URL_LANGUAGE_MODEL")
     if "pair_model" in wanted:
@@ -100,7 +104,7 @@ def build_scorer(settings: BaseSettings, langs: LangPair) -> UrlScorer:
     except TypeError as error:
         raise ProfileError(
             f"URL_SCORER={path}: {error} (its constructor may ask for langs,"
-            " language_model and pair_model)"
+            " language_model, pair_model and counts)"
         ) from error
     return scorer
 

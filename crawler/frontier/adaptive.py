@@ -7,7 +7,10 @@ URL is worth, whichever is more:
 * *together*: half of P(it and a URL that is still pending are two halves), since two
   downloads give one pair,
 * *explore*: what pages of its section and its language have given so far, with no
-  partner in sight; worth most in the language whose pages are waited for.
+  partner in sight; worth most in the language whose pages are waited for;
+
+times P(it is a page and no error) and P(it is no copy of a page that was fetched,
+`copies.py`).
 
 Who could be whose other half is a *hypothesis* of some kind: the same handle, a
 declaration of the page (hreflang, switcher, sitemap), two URLs that the pair model
@@ -23,6 +26,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -41,15 +45,23 @@ from crawler.data import (
 )
 from crawler.errors import FrontierError
 from crawler.frontier.beliefs import UNDECIDED, Rates, Shares, Three, Witness, certain
+from crawler.frontier.copies import Copies, Part, parts_of, text_of
 from crawler.frontier.evidence import declared_language, folders_of
-from crawler.frontier.frontier import link_of, outcome_of
+from crawler.frontier.frontier import (
+    GIVEN_UP,
+    MOVED,
+    NO_PAGE,
+    link_of,
+    outcome_of,
+)
 from crawler.frontier.link_lists import aligned
 from crawler.handles import handle_of
 from crawler.protocols import UrlLanguageModel, UrlPairModel
 from crawler.urls import site_of
 
-# What a URL turned out to be: a page in the one language, in the other, or neither.
-SRC, TRG, NEITHER = range(3)
+# What a URL turned out to be: a page in the one language, in the other, in neither, or
+# no page at all.
+SRC, TRG, NEITHER, GONE = range(4)
 # Kinds of hypotheses.
 HANDLE, DECLARED, ALIKE, ALIGNED = "handle", "declared", "alike", "aligned"
 _STRENGTH = {ALIGNED: 0, ALIKE: 1, DECLARED: 2}  # of two kinds, the stronger one stands
@@ -72,6 +84,9 @@ _MAX_COMPARED = 24
 # P(parallel) from which two links of two paired pages are a hypothesis, if each is the
 # best of the other: the model's base rate, 1 in 13, is of links taken at random.
 _ALIKE = 0.1
+# P(copy) from which a URL is not worth a download at all. With the prior below that
+# takes 35 copies in a row, so an endless calendar ends, and ten printed pages do not.
+_IS_TRAP = 0.95
 # What counts as a rise: less changes no order that matters and costs a push.
 _MIN_RISE = 1e-3
 
@@ -94,11 +109,15 @@ class AdaptiveConfig:
     p_model: float = 0.75  # … or in the one that the URL-language model says
     p_sibling: float = 0.8  # … or in the other one than the marked URL of its handle
     p_yield: float = 0.3  # a page of an untried section becomes half of a pair
+    p_page: float = 1.0  # a URL leads to a page, not to an error or a file
+    p_idle: float = 0.1  # what tells two URLs apart changes nothing on the page
     # How many downloads a prior weighs, and a section's for the folders below it.
     language_strength: float = 2.0
     witness_strength: float = 4.0
     match_strength: float = 3.0
     yield_strength: float = 4.0
+    page_strength: float = 20.0
+    idle_strength: float = 2.0
     # A section's pages were fetched because they looked promising, so for URLs that do
     # not name a language they are no fair sample: this many of them count at most.
     fair_sample: float = 8.0
@@ -125,16 +144,19 @@ class _Url:
     """What is known of one URL. What only pending ones need goes when it is fetched."""
 
     url: str
-    site: Site
-    handle: str
+    site: Site  # the one that stands for its group
+    handle: str  # with that site in the place of its own
+    address: str  # the handle as it is
     scheme: str  # how it says its language
     language: Lang | None  # the one that it, or a link to it, names
     listing: bool
     link: Link | None  # None: fetched
     sources: tuple[int, int, int] = (0, 0, 0)  # links from pages of each outcome
     model: Three | None = None  # P(outcome | URL), for URLs that name no language
+    parts: tuple[Part, ...] = ()  # that may change nothing
     score: float = -1.0
     outcome: int | None = None  # None: pending
+    copy: bool = False  # of a page that was fetched before
     paired: bool = False
     partners: Mapping[_Url, str] = field(default_factory=lambda: _NOBODY)  # by kind
     links: tuple[_Url, ...] = ()  # of a page that is not paired yet
@@ -143,7 +165,7 @@ class _Url:
     @property
     def folders(self) -> tuple[str, ...]:
         """The sections that it lies in, coarse to fine."""
-        return folders_of(self.handle)
+        return folders_of(self.address)
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -173,19 +195,29 @@ class AdaptiveScorer:
         language_model: UrlLanguageModel,
         pair_model: UrlPairModel,
         config: AdaptiveConfig | None = None,
+        counts: Counter[str] | None = None,
     ) -> None:
-        """Take the languages of the crawl and the two URL models."""
+        """Take the languages of the crawl and the two URL models.
+
+        `counts` collects what is worth telling: pages that were copies of others.
+        """
         self.langs = langs
         self.language_model = language_model
         self.pair_model = pair_model
         self.config = config or AdaptiveConfig()
+        self.counts = counts if counts is not None else Counter()
         self._markers = frozenset(langs)
         self._urls: dict[str, _Url] = {}
         self._buckets: dict[str, tuple[_Url, ...]] = {}  # by handle
         self._sites: dict[Site, _SiteBeliefs] = {}
+        self._groups: dict[Site, Site] = {}  # site → the one that stands for it
         self._languages = Shares(self.config.language_strength)
         self._matches = Rates(self.config.match_strength)
         self._yields = Rates(self.config.yield_strength, self.config.fair_site)
+        self._pages = Rates(self.config.page_strength, self.config.fair_sample)
+        self._copies = Copies(self.config.idle_strength, self.config.p_idle)
+        # The last page, its text, and whether it led to new ones.
+        self._last: tuple[_Url, int, bool] | None = None
         # Hypotheses whose both pages were just fetched: the aligner has its say next.
         self._trials: list[tuple[_Url, _Url, str]] = []
 
@@ -214,6 +246,11 @@ class AdaptiveScorer:
                 touched[url] = None
             self._declare(link, url, page, touched)
         self._ask_model(new)
+        if self._last is not None and page is self._last[0]:
+            leads_on = self._copies.leads_on(
+                parts_of(source.url), [url.parts for url in new]
+            )
+            self._last = (*self._last[:2], leads_on)
         if page is not None and not page.paired:
             page.links = tuple(dict.fromkeys(found))
             if page.outcome != NEITHER:  # the paper's question: page and link
@@ -226,7 +263,14 @@ class AdaptiveScorer:
         """Count what the page turned out to be; its other half may rise."""
         self._settle()
         url = self._urls.get(link.url) or self._new(link)
-        self._turned_out(url, self._outcome(document.lang if document else None))
+        if document is None:
+            self._turned_out(url, GONE)
+            return []
+        text = text_of(document, url.site)
+        url.copy = self._copies.is_copy(text)
+        self.counts["frontier/copies"] += url.copy
+        self._last = url, text, False
+        self._turned_out(url, self._outcome(document.lang))
         touched: dict[_Url, None] = {}
         for other, kind in self._partners(url).items():
             if other.outcome is None:
@@ -263,22 +307,41 @@ class AdaptiveScorer:
                     url.paired, url.links = True, ()
                     if url.outcome in (SRC, TRG):
                         self._site(url).unpaired[url.outcome] -= 1
-                    # half for each page: the rate counts pairs per download
-                    self._yields.add(url.sections, 0.5, 0.0)
+                    if not url.copy:
+                        # half for each page: the rate counts pairs per download
+                        self._yields.add(url.sections, 0.5, 0.0)
         return self._rescore(touched)
+
+    def joined(self, sites: Sequence[Site]) -> None:
+        """Look for the other halves of their pages on each other from now on."""
+        first = sites[0]
+        self._groups.update(dict.fromkeys(sites, first))
+        for url in dict.fromkeys(self._urls.values()):
+            if url.site != first and url.site in sites:
+                left = [u for u in self._buckets[url.handle] if u is not url]
+                self._buckets[url.handle] = tuple(left)
+                self._place(url)
+        for site in sites[1:]:
+            if (beliefs := self._sites.pop(site, None)) is not None:
+                ours = self._sites.setdefault(first, _SiteBeliefs(self.config))
+                ours.unpaired = [a + b for a, b in zip(ours.unpaired, beliefs.unpaired)]
 
     def current(self, scored: ScoredUrl) -> ScoredUrl:
         """The score that a pending URL would get now."""
         url = self._urls.get(scored.link.url)
         if url is None or url.link is None:
             return scored
+        link = url.link
         url.score, evidence = self._value(url)
-        return ScoredUrl(url.link, url.score, evidence)
+        if url.score == 0.0:
+            url.outcome, url.link = GONE, None
+        return ScoredUrl(link, url.score, evidence)
 
     # ------------------------------------------------------------- state
 
     def state(self) -> bytes:
         """The counts and, one row for each URL, what is not in the frontier's store."""
+        self._settle()
         names: dict[_Url, list[str]] = {}
         for name, url in self._urls.items():
             names.setdefault(self._at(url), []).append(name)
@@ -289,6 +352,7 @@ class AdaptiveScorer:
                 "url": url.url,
                 "outcome": url.outcome,
                 "paired": url.paired,
+                "copy": url.copy,
                 "language": url.language,
                 "sources": url.sources,
                 "model": url.model,  # whole: near ties would come out otherwise
@@ -305,6 +369,8 @@ class AdaptiveScorer:
             "languages": self._languages.state(),
             "matches": self._matches.state(),
             "yields": self._yields.state(),
+            "pages": self._pages.state(),
+            "copies": self._copies.state(),
             "sites": {
                 site: {
                     "unpaired": beliefs.unpaired,
@@ -329,8 +395,11 @@ class AdaptiveScorer:
             if record.outcome is None:
                 if url.state != "done":
                     record.link = link
-                elif outcome != "->":
-                    self._turned_out(record, self._outcome(outcome))
+                elif outcome == GIVEN_UP:
+                    record.outcome, record.link = GONE, None
+                elif outcome != MOVED:
+                    gone = outcome in (None, NO_PAGE)
+                    self._turned_out(record, GONE if gone else self._outcome(outcome))
                 elif record.url == link.url:  # its target has a row of its own
                     record.link = None
                     bucket = self._buckets[record.handle]
@@ -348,6 +417,8 @@ class AdaptiveScorer:
             self._languages.restore(counts["languages"])
             self._matches.restore(counts["matches"])
             self._yields.restore(counts["yields"])
+            self._pages.restore(counts["pages"])
+            self._copies.restore(counts["copies"])
             for site, saved in counts["sites"].items():
                 beliefs = self._sites[site] = _SiteBeliefs(self.config)
                 beliefs.unpaired = saved["unpaired"]
@@ -356,8 +427,10 @@ class AdaptiveScorer:
             urls = [self._new(Link(row["url"])) for row in rows]
             for url, row in zip(urls, rows, strict=True):
                 self._urls.update(dict.fromkeys(row["urls"], url))
+                self._copies.leads_on((), map(parts_of, row["urls"]))
                 url.link = None
                 url.outcome, url.paired = row["outcome"], row["paired"]
+                url.copy = row["copy"]
                 url.language, url.score = row["language"], row["score"]
                 url.sources = _counts(*row["sources"])
                 url.model = tuple(row["model"]) if row["model"] else None
@@ -395,16 +468,27 @@ class AdaptiveScorer:
         marked = handle.languages & self._markers
         url = _Url(
             url=link.url,
-            site=site_of(link.url),
-            handle=handle.text,
+            site="",
+            handle="",
+            address=handle.text,
             scheme=handle.scheme,
             language=next(iter(marked)) if len(marked) == 1 else None,
             listing=bool(_LISTING.search(handle.text)),
+            parts=parts_of(link.url),
             link=link,
         )
         self._urls[link.url] = url
-        self._buckets[url.handle] = (*self._buckets.get(url.handle, ()), url)
+        self._place(url)
         return url
+
+    def _place(self, url: _Url) -> None:
+        """Put a URL where its other half would be looked for."""
+        own = site_of(url.url)
+        url.site = self._groups.get(own, own)
+        url.handle = url.address
+        if url.site != own:
+            url.handle = url.address.replace(own, url.site, 1)
+        self._buckets[url.handle] = (*self._buckets.get(url.handle, ()), url)
 
     def _bucket(self, url: _Url) -> Iterator[_Url]:
         for other in self._buckets[url.handle][:_MAX_BUCKET]:
@@ -474,7 +558,7 @@ class AdaptiveScorer:
         return not (
             url.scheme
             or url.paired
-            or url.outcome == NEITHER
+            or url.outcome in (NEITHER, GONE)
             or DECLARED in url.partners.values()
         )
 
@@ -502,21 +586,28 @@ class AdaptiveScorer:
                 url.model = self._three(distribution)
 
     def _turned_out(self, url: _Url, outcome: int) -> None:
-        """Count what a fetched URL is."""
-        for witness, said in self._testimony(url):
-            witness.add(outcome, said)
-        self._languages.add(self._language_chain(url), outcome)
-        self._yields.add(url.sections, 0.0)
-        if outcome != NEITHER:
+        """Count what a fetched URL is; a sitemap is no page and no error."""
+        if url.link is None or url.link.rel != "sitemap":
+            self._pages.add(url.folders, float(outcome != GONE))
+        if outcome != GONE:  # an error says nothing of languages or of pairs
+            self._yields.add(url.sections, 0.0)
+            for witness, said in self._testimony(url):
+                witness.add(outcome, said)
+            self._languages.add(self._language_chain(url), outcome)
+        if outcome in (SRC, TRG):
             self._site(url).unpaired[outcome] += 1
-        url.outcome, url.link, url.model = outcome, None, None
+        url.outcome, url.link, url.model, url.parts = outcome, None, None, ()
 
     def _settle(self) -> None:
-        """The aligner has had its say on the last page: which hypotheses came true?"""
+        """All is known of the last page: which hypotheses came true?"""
         for url, other, kind in self._trials:
             success = 1.0 if url.paired and other.paired else 0.0
             self._matches.add(self._match_chain(url, kind), success)
         self._trials.clear()
+        if self._last is not None:
+            url, text, leads_on = self._last
+            self._copies.add(url.url, text, leads_on=leads_on)
+            self._last = None
 
     # ------------------------------------------------------------- beliefs
 
@@ -582,6 +673,10 @@ class AdaptiveScorer:
     def _value(self, url: _Url) -> tuple[float, dict[str, float]]:
         """The expected number of new pairs of its download, and the parts of it."""
         c = self.config
+        p_copy, idle = self._copies.expected(url.parts)
+        if p_copy >= _IS_TRAP:
+            return 0.0, {f"idle_{idle}": p_copy}
+        p_page = self._pages.rate(url.folders, c.p_page)
         p = self._language(url)
         priors = {
             HANDLE: c.p_handle,
@@ -591,7 +686,7 @@ class AdaptiveScorer:
         }
         complete = together = 0.0
         for other, kind in self._partners(url).items():
-            if other.paired or other.outcome == NEITHER:
+            if other.paired or other.outcome in (NEITHER, GONE):
                 continue
             prior = priors[kind] * (c.p_listing if url.listing else 1.0)
             match = self._matches.rate(self._match_chain(url, kind), prior)
@@ -606,14 +701,19 @@ class AdaptiveScorer:
         # a balanced site counts a page of either language once
         need = 2 * (p[SRC] * trg + p[TRG] * src) / (src + trg)
         explore = c.explore * need * gain
-        return max(complete, together / 2, explore), {
+        evidence = {
             "p_src": p[SRC],
             "p_trg": p[TRG],
             "complete": complete,
             "together": together,
             "yield": gain,
             "explore": explore,
+            "p_page": p_page,
         }
+        if p_copy:
+            evidence[f"idle_{idle}"] = p_copy
+        worth = max(complete, together / 2, explore)
+        return worth * p_page * (1.0 - p_copy), evidence
 
     def _rescore(self, touched: Iterable[_Url]) -> list[ScoredUrl]:
         """Those of the touched URLs that rose."""

@@ -21,8 +21,10 @@ from crawler.data import (
     ScoredUrl,
     Site,
 )
+from crawler.frontier.evidence import declared_language
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import SiteYield
+from crawler.groups import SiteGroups
 from crawler.protocols import FrontierStore, LearningScorer, PushCounts, UrlScorer
 from crawler.urls import host_of, site_of
 
@@ -38,6 +40,9 @@ SAVE_SHARE = 0.2
 MIN_SAVE = 200  # pages
 # How many fallen URLs are put back before one is taken anyway.
 MAX_PUT_BACK = 50
+# What came of a done URL, if not a page in a known language: a page in none, an error,
+# a redirect; or it was not fetched, as not worth it.
+NO_LANGUAGE, NO_PAGE, MOVED, GIVEN_UP = "?", "-", "->", "="
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +115,37 @@ class Frontier:
         """Score the links of a page as one batch and keep the new and the better."""
         kept = []
         for link in map(self._unified, links):
+            if site_of(link.url) != source.site:
+                self._hear(source, link)
             refusal = self.refusal(link)
             if refusal:
                 self.counts[f"frontier/refused/{refusal}"] += 1
             else:
                 kept.append(link)
         return self.push(self.scorer.score(source, kept)) if kept else PushCounts()
+
+    def _hear(self, source: Document, link: Link) -> None:
+        """A link to another site: does it say that the two sites are one?"""
+        langs, lang = self.sites.langs, source.lang
+        if langs is None or lang is None or lang not in langs:
+            return
+        declared = declared_language(link, langs)
+        if (
+            declared == langs.other(lang)
+            and source.url in self.scope
+            and self.sites.groups.declare(source.url, link.url)
+        ):
+            self.counts["frontier/joined"] += 1
+            self._joined(source.site)
+            self.store.save("groups", _json(self.sites.groups.groups()))
+
+    def _joined(self, site: Site) -> None:
+        """The site has become one of a group: they share scope, budget and beliefs."""
+        members = self.sites.groups.members(site)
+        self.scope.join(members)
+        self.sites.joined(site)
+        if self._learner:
+            self._learner.joined(members)
 
     def refusal(self, link: Link) -> str | None:
         """Why a link is not to be crawled; None: it may be."""
@@ -125,12 +155,21 @@ class Frontier:
 
     def push(self, scored: Sequence[ScoredUrl]) -> PushCounts:
         """Keep URLs that are scored already (redirect targets, raised links)."""
+        if self._learner:
+            scored = [item for item in scored if not self._is_given_up(item)]
         counts = self.store.push([self._entry(item) for item in scored])
         self._dry = self._dry and not counts.added
         self.counts["frontier/added"] += counts.added
         self.counts["frontier/raised"] += counts.raised
         self.counts["frontier/ignored"] += counts.ignored
         return counts
+
+    def _is_given_up(self, scored: ScoredUrl) -> bool:
+        """Is a URL worth nothing? The scorer says why, as its only evidence."""
+        if scored.score > 0.0:
+            return False
+        self.counts[f"frontier/refused/trap/{next(iter(scored.evidence))}"] += 1
+        return True
 
     def _entry(self, scored: ScoredUrl) -> FrontierEntry:
         link = scored.link
@@ -151,7 +190,7 @@ class Frontier:
             self._schemes[host_of(location)] = scheme
         if link.is_seed:
             self.scope.extend(location)
-        self._release(lease, "->")
+        self._release(lease, MOVED)
         self.sites.fetched(lease.site, None)
         refusal = self.refusal(link)
         if refusal:
@@ -191,6 +230,10 @@ class Frontier:
                 return lease
             was = ScoredUrl(lease.link, lease.score, lease.evidence)
             now = self._learner.current(was)
+            if self._is_given_up(now):
+                lease = replace(lease, score=now.score, evidence=now.evidence)
+                self._release(lease, GIVEN_UP)
+                continue
             if now.score >= lease.score - MIN_FALL:
                 return lease
             put_back += 1
@@ -224,7 +267,7 @@ class Frontier:
             lang = document.lang
             scheme = lease.url.partition("://")[0]
             self._schemes.setdefault(host_of(lease.url), scheme)
-        self._release(lease, lang or "-")
+        self._release(lease, (lang or NO_LANGUAGE) if document else NO_PAGE)
         self.sites.fetched(lease.site, lang, size, seconds)
         self._unsaved += 1
         if self._learner:
@@ -233,7 +276,7 @@ class Frontier:
     def forbidden(self, lease: Lease) -> None:
         """robots.txt forbids a URL: it is done, and has cost its site nothing."""
         self.counts["frontier/refused/robots"] += 1
-        self._release(lease, "-")
+        self._release(lease, NO_PAGE)
         if self._learner:
             self.push(self._learner.fetched(lease.link, None))
 
@@ -276,19 +319,24 @@ class Frontier:
         self.store.commit()
 
     def _save_learned(self) -> None:
-        self.store.save("sites", json.dumps(self.sites.state()).encode())
+        self.store.save("sites", _json(self.sites.state()))
         if self._learner:
             self.store.save("scorer", self._learner.state())
         self._unsaved = 0
 
     def restore(self) -> None:
         """After a restart: let the scorer go on from what was saved and is known."""
+        self.sites.groups = SiteGroups(json.loads(self.store.load("groups") or b"[]"))
         self.sites.restore(json.loads(self.store.load("sites") or b"{}"))
         known = self._recall()
         if self._learner:
+            for members in self.sites.groups.groups():
+                self._learner.joined(members)
             self._learner.restore(self.store.load("scorer") or b"", known)
         for _ in known:  # whatever a scorer leaves
             pass
+        for members in self.sites.groups.groups():
+            self.scope.join(members)
 
     def _recall(self) -> Iterator[KnownUrl]:
         """Every known URL; on the way, what they say of scope and schemes."""
@@ -297,7 +345,10 @@ class Frontier:
                 url = known.entry.url
                 if link_of(known.entry).is_seed:  # also where a seed had moved to
                     self.scope.extend(url)
-                if known.state == "done" and outcome_of(known.entry) not in _NO_PAGE:
+                if (
+                    known.state == "done"
+                    and outcome_of(known.entry) not in _NOT_FETCHED
+                ):
                     self._schemes.setdefault(host_of(url), url.partition("://")[0])
                 yield known
 
@@ -336,6 +387,10 @@ def _payload(
     return _ENCODER.encode(data).encode("utf-8", "surrogatepass")
 
 
+def _json(data: Any) -> bytes:  # whatever JSON can say
+    return _ENCODER.encode(data).encode("utf-8", "surrogatepass")
+
+
 def link_of(entry: FrontierEntry) -> Link:
     """The link that an entry was made of."""
     data = _read(entry.payload)
@@ -350,12 +405,12 @@ def link_of(entry: FrontierEntry) -> Link:
     )
 
 
-# Outcomes of URLs that are no documents: an error, and a redirect.
-_NO_PAGE = (None, "-", "->")
+# None: a URL that is done since its host turned out to answer to the other scheme.
+_NOT_FETCHED = (None, NO_PAGE, MOVED, GIVEN_UP)
 
 
 def outcome_of(entry: FrontierEntry) -> str | None:
-    """The language of a done URL; `-`: no document, `->`: a redirect."""
+    """What came of a done URL: its language, or one of the constants above."""
     outcome: str | None = _read(entry.payload).get("o")
     return outcome
 

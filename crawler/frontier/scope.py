@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from crawler.data import Site
 from crawler.errors import UsageError
 from crawler.urls import host_of, registered_domain, split
 
@@ -37,7 +38,7 @@ class Scope:
         if kind not in KINDS:
             raise UsageError(f"unknown scope {kind!r} (write scope=site, host or path)")
         self.kind = kind
-        self._sites: set[str] = set()
+        self._sites: set[Site] = set()
         self._prefixes: dict[str, list[str]] = {}
         for seed in seeds:
             self.extend(seed)
@@ -53,6 +54,15 @@ class Scope:
             path = split(seed).path
             folder = path[: path.rindex("/") + 1]
             self._prefixes.setdefault(host, []).append(folder)
+
+    def join(self, sites: Iterable[Site]) -> None:
+        """Take in the sites of a group; who asked for a host or a path wants no more.
+
+        A group with no site in the scope stays outside.
+        """
+        sites = frozenset(sites)
+        if self.kind == "site" and self._sites & sites:
+            self._sites |= sites
 
     def __contains__(self, url: str) -> bool:
         host = host_of(url)

@@ -4,7 +4,8 @@ With thousands of sites most have nothing to give. A site is scouted first; one 
 pages are all in one language of the pair, or in neither, rests until the other sites
 have nothing left. linguacrawl does likewise, but gives up only sites that were in the
 two languages at first (PEERS); here the site that never showed a page of the pair is
-given up too, and comes back when there is time.
+given up too, and comes back when there is time. Sites on several domains that are one
+(`crawler.groups`) have one budget.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from crawler.data import Lang, LangPair, Site
+from crawler.groups import SiteGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class SiteYield:
 
     langs: LangPair | None = None  # None: no scouting
     budget: SiteBudget = field(default_factory=SiteBudget)
-    spent: dict[Site, _Spent] = field(default_factory=dict)
+    groups: SiteGroups = field(default_factory=SiteGroups)
+    spent: dict[Site, _Spent] = field(default_factory=dict)  # by group
     # Sites that used up their budget, and those that wait until others are done.
     closed: set[Site] = field(default_factory=set)
     resting: set[Site] = field(default_factory=set)
@@ -53,6 +56,7 @@ class SiteYield:
         self, site: Site, lang: Lang | None, size: int = 0, seconds: float = 0.0
     ) -> None:
         """Count an answer: bytes of its body, seconds that it took."""
+        site = self.groups.of(site)
         spent = self.spent.setdefault(site, _Spent())
         spent.pages += 1
         spent.bytes += size
@@ -64,12 +68,23 @@ class SiteYield:
 
     def _judge(self, site: Site) -> None:
         spent = self.spent[site]
+        members = self.groups.members(site)
         if self._over_budget(spent):
-            self.closed.add(site)
+            self.closed.update(members)
         elif self._hopeless(spent):
-            self.resting.add(site)
+            self.resting.update(members)
         else:
-            self.resting.discard(site)
+            self.resting.difference_update(members)
+
+    def joined(self, site: Site) -> None:
+        """The site has become one of a group: what its sites have cost is added up."""
+        members = self.groups.members(site)
+        total = _Spent()
+        for member in members:
+            for name, value in asdict(self.spent.pop(member, _Spent())).items():
+                setattr(total, name, getattr(total, name) + value)
+        self.spent[members[0]] = total
+        self._judge(members[0])
 
     def _over_budget(self, spent: _Spent) -> bool:
         limits = self.budget.pages, self.budget.bytes, self.budget.seconds
@@ -89,7 +104,7 @@ class SiteYield:
     def wake(self) -> bool:
         """Nothing else is left: the resting sites get another portion each."""
         awake = bool(self.resting)
-        for site in self.resting:
+        for site in {self.groups.of(site) for site in self.resting}:
             self.spent[site].woken += 1
         self.resting.clear()
         return awake

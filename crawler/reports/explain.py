@@ -9,8 +9,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from crawler.data import FrontierEntry
 from crawler.errors import RunDirError
-from crawler.frontier.frontier import Lease, lease_of
+from crawler.frontier.frontier import GIVEN_UP, lease_of, outcome_of
 from crawler.frontier.store import open_frontier
 from crawler.rundir import RunDir
 from crawler.urls import site_of
@@ -23,6 +24,9 @@ MEANINGS = {
     "together": "P(it and a URL that is still pending are two halves)",
     "yield": "pairs per download that its section has given",
     "explore": "worth of a page without a partner in sight",
+    "p_page": "P(it is a page: its section has given errors and files too)",
+    "idle_parameter": "P(a copy: the one parameter that is new here changes nothing)",
+    "idle_number": "P(a copy: the one number that is new here changes nothing)",
     "p_language": "P(other language | URL)",
     "p_parallel": "P(parallel | page that links to it, URL)",
 }
@@ -37,8 +41,10 @@ def explain(run_dir: RunDir, url: str) -> Iterator[str]:
         yield from _found_on(visit["source"], visit["depth"])
         yield from _outcome(visit)
     if not visits:
-        lease = _pending(run_dir, url)
-        yield f"{url}: not fetched"
+        entry = _known(run_dir, url)
+        lease = lease_of(entry)
+        given_up = outcome_of(entry) == GIVEN_UP
+        yield f"{url}: {'given up' if given_up else 'not fetched'}"
         yield from _score(lease.score, lease.evidence, lease.scored_at)
         yield from _found_on(lease.link.source_url, lease.link.depth)
         if lease.tries:
@@ -60,13 +66,13 @@ def _visits(run_dir: RunDir, url: str) -> Iterator[tuple[int, dict[str, Any]]]:
         ) from error
 
 
-def _pending(run_dir: RunDir, url: str) -> Lease:
+def _known(run_dir: RunDir, url: str) -> FrontierEntry:
     if run_dir.frontier.exists():
         store = open_frontier(f"sqlite:{run_dir.frontier}")
         try:
             for known in store.scan(site_of(url)):
                 if known.entry.url == url:
-                    return lease_of(known.entry)
+                    return known.entry
         finally:
             store.close()
     raise RunDirError(f"{url}: {run_dir.path} has never seen it (is it linked?)")
@@ -75,7 +81,7 @@ def _pending(run_dir: RunDir, url: str) -> Lease:
 def _score(score: float, evidence: Mapping[str, float], at: int) -> Iterator[str]:
     yield f"  score {score:.4f}, given when {at} URLs were done"
     for name, value in evidence.items():
-        yield f"    {name:10} {value:.4f}  {MEANINGS.get(name, '')}".rstrip()
+        yield f"    {name:14} {value:.4f}  {MEANINGS.get(name, '')}".rstrip()
     if not evidence:
         yield "    a seed, a sitemap, or an order without evidence"
 

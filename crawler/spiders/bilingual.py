@@ -112,7 +112,7 @@ class BilingualSpider(Spider):
         self._max_tries = 1 + settings.getint("RETRY_TIMES")
         self._retry_wait = settings.getfloat("RETRY_WAIT")
         scope = Scope(self.scope)
-        scorer = build_scorer(settings, self.langs)
+        scorer = build_scorer(settings, self.langs, self.counts)
         profile = build_align_profile(settings)
         self.resumed = self.run_dir.open(self.langs)
         self.frontier = build_frontier(crawler, self.langs, scorer, scope, self.counts)

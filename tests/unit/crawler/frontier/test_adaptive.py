@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -107,6 +108,30 @@ def test_a_section_without_pairs_falls_behind():
         visit(crawl, page(f"/blog/{n}", "en"))
     assert now(crawl, "/blog/59") < before / 2
     assert now(crawl, "/guide/1") > 1.5 * now(crawl, "/blog/59")
+
+
+def test_errors_cost_their_section_and_say_nothing_of_its_languages():
+    crawl = scorer()
+    pages = [link(f"/{section}/p{n}") for section in ("old", "new") for n in range(30)]
+    visit(crawl, page("/", "en", *pages))
+    said = crawl.current(ScoredUrl(link("/old/p29"), 0.0)).evidence
+    for n in range(20):
+        crawl.fetched(link(f"/old/p{n}"), None)
+    assert now(crawl, "/old/p29") < 0.95 * now(crawl, "/new/p29")
+    left = crawl.current(ScoredUrl(link("/old/p29"), 0.0)).evidence
+    assert left["p_page"] < said["p_page"] == 1.0
+    assert (left["p_src"], left["p_trg"]) == (said["p_src"], said["p_trg"])
+
+
+def test_a_page_that_shows_what_another_did_gives_no_credit():
+    crawl = scorer()
+    for n in (1, 2):
+        shown = page(f"/v{n}/en/a", "en", link(f"/v{n}/is/a"), link(f"/v{n}/is/b"))
+        visit(crawl, replace(shown, digest="the same"))
+        visit(crawl, page(f"/v{n}/is/a", "is"))
+        pair = PairScore(f"{SITE}/v{n}/en/a", f"{SITE}/v{n}/is/a", 0.9)
+        crawl.paired([pair])
+    assert crawl.counts["frontier/copies"] == 1
 
 
 def test_a_marker_that_says_nothing_here_is_found_out():

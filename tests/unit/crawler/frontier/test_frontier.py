@@ -148,7 +148,7 @@ def test_what_became_of_a_url_is_kept_with_it(frontier):
     frontier.redirected(take(frontier, "https://a.is/3"), "https://a.is/4")
     known = frontier.store.scan("a.is")
     outcomes = {url.entry.url[-1]: outcome_of(url.entry) for url in known}
-    assert outcomes == {"/": "is", "1": "-", "2": "-", "3": "->", "4": None}
+    assert outcomes == {"/": "is", "1": "?", "2": "-", "3": "->", "4": None}
 
 
 def test_a_restart_knows_the_scope_that_a_seed_had_led_to(tmp_path):
@@ -184,6 +184,9 @@ class Falling:
 
     def paired(self, pairs):
         return [ScoredUrl(Link(pair.trg_url), 0.9) for pair in pairs]
+
+    def joined(self, sites):
+        pass
 
     def current(self, scored):
         return replace(scored, score=self.worth.get(scored.link.url, scored.score))
