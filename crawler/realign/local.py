@@ -1,12 +1,12 @@
 """Offline, on one machine: WARC files in, pairs out.
 
 Pieces of the input are extracted in any order by any number of processes, then runs of
-sites are aligned. Each task leaves its result and, last, a marker; a killed run goes on
-after the last marker and ends with the same bytes as one that was left alone.
+groups of sites are aligned. Each task leaves its result and, last, a marker; a killed
+run goes on after the last marker and ends with the same bytes as one left alone.
 
     DIR/work/extracted/N.records .npz .json   records of piece N, their index, counters
     DIR/work/revisits/N…                      the same, of pages that revisits stand for
-    DIR/work/aligned/SRC-TRG/N.tsv.gz .json   pairs of a run of sites, counters
+    DIR/work/aligned/SRC-TRG/N.tsv.gz .json   pairs of a run of groups, counters
 
 `work` is gone when the run is complete. Of several languages each pair has a run
 directory of its own, DIR/SRC-TRG.
@@ -38,7 +38,7 @@ from crawler.realign.shuffle import Places, Shuffle, write_records
 from crawler.realign.steps import (
     Extraction,
     Extractor,
-    align_site,
+    align_group,
     extract,
     pairs_of,
     taught,
@@ -51,8 +51,8 @@ from crawler.warc.remote import size_of
 
 # A task of alignment: some seconds, and 200 of them for a million pages.
 _TASK_PAGES = 5000
-# Of a process's share of the memory a site's sketches may take so much; the rest is for
-# the interpreter, the libraries and what alignment makes of the sketches.
+# Of a process's share of the memory the sketches of a group may take so much; the rest
+# is for the interpreter, the libraries and what alignment makes of the sketches.
 _STORE_SHARE = 0.1
 GIGABYTE = 2**30
 
@@ -287,22 +287,22 @@ class _Engine:
         folder = self._work / "aligned" / "-".join(langs)
         folder.mkdir(parents=True, exist_ok=True)
         tasks = [
-            (folder / f"{n:06}.tsv.gz", sites)
-            for n, sites in enumerate(_runs_of_sites(sizes, set(first)))
+            (folder / f"{n:06}.tsv.gz", groups)
+            for n, groups in enumerate(_runs_of_groups(sizes, set(first)))
         ]
-        lessons = [path for path, sites in tasks if sites[0] in first]
+        lessons = [path for path, groups in tasks if groups[0] in first]
         self._progress.begin(f"aligning {langs}", sum(map(sum, sizes.values())))
 
         def align(
             chosen: Iterable[tuple[Path, list[str]]], lexicon: Path | None
         ) -> None:
             waiting = []
-            for path, sites in chosen:
-                pages = sum(sum(sizes[site]) for site in sites)
+            for path, groups in chosen:
+                pages = sum(sum(sizes[group]) for group in groups)
                 if _marker(path).exists():
                     self._progress.skip(pages)
                 else:
-                    waiting.append((pages, path, sites))
+                    waiting.append((pages, path, groups))
             # the largest first: a giant must not be what is left at the end
             waiting.sort(key=lambda task: -task[0])
             common = _Alignment(
@@ -313,10 +313,10 @@ class _Engine:
                 _STORE_SHARE * self._share,
             )
             todo = (
-                (path, [shuffle.places(site, langs) for site in sites], common)
-                for _, path, sites in waiting
+                (path, [shuffle.places(group, langs) for group in groups], common)
+                for _, path, groups in waiting
             )
-            for pages in pool.run(_align_sites, todo, self._progress.show):
+            for pages in pool.run(_align_groups, todo, self._progress.show):
                 self._progress.advance(pages, pages)
 
         lexicon = self._work / f"{'-'.join(langs)}.npz"
@@ -342,19 +342,19 @@ class _Engine:
         run.write_stats({**counts, "pages": counts["pages"], "pairs": pairs})
 
 
-def _runs_of_sites(
+def _runs_of_groups(
     sizes: dict[str, tuple[int, int]], alone: set[str]
 ) -> Iterator[list[str]]:
-    """Sites in the order of their names, in runs of some pages; teachers alone."""
+    """Groups in the order of their names, in runs of some pages; teachers alone."""
     gathered: list[str] = []
     pages = 0
-    for site in sorted(sizes):
-        if gathered and (site in alone or pages + sum(sizes[site]) > _TASK_PAGES):
+    for group in sorted(sizes):
+        if gathered and (group in alone or pages + sum(sizes[group]) > _TASK_PAGES):
             yield gathered
             gathered, pages = [], 0
-        gathered.append(site)
-        pages += sum(sizes[site])
-        if site in alone:
+        gathered.append(group)
+        pages += sum(sizes[group])
+        if group in alone:
             yield gathered
             gathered, pages = [], 0
     if gathered:
@@ -404,21 +404,21 @@ class _Alignment:
     profile: AlignProfile
     lexicon: Path | None
     files: Sequence[Path]  # of records
-    max_store: float  # bytes of a site's records that may be held in memory
+    max_store: float  # bytes of a group's records that may be held in memory
 
 
-def _align_sites(path: Path, sites: Sequence[Places], task: _Alignment) -> int:
-    """Write the pairs of some sites; how many pages they have."""
+def _align_groups(path: Path, groups: Sequence[Places], task: _Alignment) -> int:
+    """Write the pairs of some groups; how many pages they have."""
     langs, profile, lexicon = task.langs, task.profile, task.lexicon
     known = _load_lexicon(lexicon, langs) if lexicon else None
     counts: Counter[str] = Counter()
     learned: list[Lexicon] = []
 
     def pairs() -> Iterator[PairScore]:
-        for places in sites:
+        for places in groups:
             spill = path.with_suffix(".sqlite")
             spill.unlink(missing_ok=True)
-            result = align_site(
+            result = align_group(
                 places.read(task.files),
                 langs,
                 profile,
@@ -432,7 +432,7 @@ def _align_sites(path: Path, sites: Sequence[Places], task: _Alignment) -> int:
             yield from result.pairs
 
     write_pairs(path, pairs())
-    if len(sites) == 1:
+    if len(groups) == 1:
         learned[0].save(_lesson(path))
     write_json(_marker(path), counts)
     return counts["align/pages"] + counts["align/dropped/duplicate"]

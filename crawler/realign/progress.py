@@ -74,10 +74,14 @@ class Progress:
         return " · ".join(parts)
 
     def end(self) -> None:
-        """Take the live line away."""
+        """Take the live line away; the log keeps what the stage took."""
         if self._terminal:
             self._terminal.write(_CLEAR)
             self._terminal.flush()
+        seconds = monotonic() - self._started
+        logger.info(
+            "%s: %s %s in %.1f s", self._stage, f"{self._items:,}", self._unit, seconds
+        )
 
 
 def _duration(seconds: float) -> str:

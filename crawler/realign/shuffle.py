@@ -1,7 +1,7 @@
-"""Records on the disk, written by piece and read by site.
+"""Records on the disk, written by piece and read by group.
 
 Each piece leaves a file of records in the order in which they came, and an index; the
-indexes together, 22 bytes a record, say where the records of a site lie. Nothing is
+indexes together, 22 bytes a record, say where the records of a group lie. Nothing is
 sorted or copied: a record is read where it was written.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.data import Lang, LangPair, Site
+from crawler.data import Lang, LangPair
 from crawler.realign.steps import Record
 
 _OPEN_FILES = 256  # a process may have 1,024
@@ -26,14 +26,14 @@ _OPEN_FILES = 256  # a process may have 1,024
 
 def write_records(path: Path, records: Iterable[Record], langs: Sequence[Lang]) -> int:
     """Write records and their index beside them; returns how many there were."""
-    numbers: dict[Site, int] = {}
+    numbers: dict[str, int] = {}
     codes = {lang: code for code, lang in enumerate(("", *langs))}
     columns = tuple(array(kind) for kind in "IBQI")
     offset = 0
     with path.open("wb", buffering=1 << 20) as file:
         for record in records:
             values = (
-                numbers.setdefault(record.site, len(numbers)),
+                numbers.setdefault(record.group, len(numbers)),
                 codes[record.lang],
                 offset,
                 len(record.data),
@@ -42,12 +42,12 @@ def write_records(path: Path, records: Iterable[Record], langs: Sequence[Lang]) 
                 column.append(value)
             offset += file.write(record.data)
     names = "\n".join(numbers).encode("utf-8", "surrogatepass")
-    site, lang, offsets, lengths = (np.array(column) for column in columns)
+    group, lang, offsets, lengths = (np.array(column) for column in columns)
     with path.with_suffix(".npz").open("wb") as file:
         np.savez(
             file,
-            sites=np.frombuffer(names, np.uint8),
-            site=site,
+            names=np.frombuffer(names, np.uint8),
+            group=group,
             lang=lang,
             offset=offsets,
             length=lengths,
@@ -57,9 +57,9 @@ def write_records(path: Path, records: Iterable[Record], langs: Sequence[Lang]) 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the records of one site lie."""
+    """Where the records of one group lie."""
 
-    site: Site
+    group: str
     file: NDArray[np.uint32]
     offset: NDArray[np.uint64]
     length: NDArray[np.uint32]
@@ -82,46 +82,46 @@ def _opened(path: Path) -> int:
 
 
 class Shuffle:
-    """The indexes of all files: the records of each site, by name of the site."""
+    """The indexes of all files: the records of each group, by its name."""
 
     def __init__(self, files: Sequence[Path], langs: Sequence[Lang]) -> None:
         self._langs = list(langs)
         tables = [_load(file.with_suffix(".npz")) for file in files]
-        self.sites: list[Site] = sorted({name for names, _ in tables for name in names})
-        self._number = number = {name: n for n, name in enumerate(self.sites)}
-        site, lang, file_no, offset, length = [], [], [], [], []
+        self.groups: list[str] = sorted({name for names, _ in tables for name in names})
+        self._number = number = {name: n for n, name in enumerate(self.groups)}
+        group, lang, file_no, offset, length = [], [], [], [], []
         for n, (names, columns) in enumerate(tables):
             renumber = np.array([number[name] for name in names], np.uint32)
-            site.append(renumber[columns["site"]])
+            group.append(renumber[columns["group"]])
             lang.append(columns["lang"])
             offset.append(columns["offset"])
             length.append(columns["length"])
-            file_no.append(np.full(len(columns["site"]), n, np.uint32))
-        sites = np.concatenate([np.empty(0, np.uint32), *site])
-        order = np.argsort(sites, kind="stable")
+            file_no.append(np.full(len(columns["group"]), n, np.uint32))
+        groups = np.concatenate([np.empty(0, np.uint32), *group])
+        order = np.argsort(groups, kind="stable")
         self._lang = np.concatenate([np.empty(0, np.uint8), *lang])[order]
         self._file = np.concatenate([np.empty(0, np.uint32), *file_no])[order]
         self._offset = np.concatenate([np.empty(0, np.uint64), *offset])[order]
         self._length = np.concatenate([np.empty(0, np.uint32), *length])[order]
-        self._site = sites[order]
-        self._ends = np.searchsorted(self._site, np.arange(len(self.sites) + 1))
+        self._group = groups[order]
+        self._ends = np.searchsorted(self._group, np.arange(len(self.groups) + 1))
 
-    def sizes(self, langs: LangPair) -> dict[Site, tuple[int, int]]:
-        """How many pages on either side, for the sites that have both."""
+    def sizes(self, langs: LangPair) -> dict[str, tuple[int, int]]:
+        """How many pages on either side, for the groups that have both."""
         src, trg = (
-            np.bincount(self._site[self._lang == code], minlength=len(self.sites))
+            np.bincount(self._group[self._lang == code], minlength=len(self.groups))
             for code in self._codes(langs)
         )
         both = np.flatnonzero((src > 0) & (trg > 0))
-        return {self.sites[n]: (int(src[n]), int(trg[n])) for n in both.tolist()}
+        return {self.groups[n]: (int(src[n]), int(trg[n])) for n in both.tolist()}
 
-    def places(self, site: Site, langs: LangPair) -> Places:
-        """The records of a site that concern two languages."""
-        n = self._number[site]
+    def places(self, group: str, langs: LangPair) -> Places:
+        """The records of a group that concern two languages."""
+        n = self._number[group]
         rows = slice(int(self._ends[n]), int(self._ends[n + 1]))
         wanted = np.isin(self._lang[rows], [0, *self._codes(langs)])
         return Places(
-            site,
+            group,
             self._file[rows][wanted],
             self._offset[rows][wanted],
             self._length[rows][wanted],
@@ -131,8 +131,8 @@ class Shuffle:
         return [self._langs.index(lang) + 1 for lang in langs]
 
 
-def _load(path: Path) -> tuple[list[Site], dict[str, Any]]:
+def _load(path: Path) -> tuple[list[str], dict[str, Any]]:
     with np.load(path, allow_pickle=False) as table:
-        names = table["sites"].tobytes().decode("utf-8", "surrogatepass")
-        columns = {name: table[name] for name in ("site", "lang", "offset", "length")}
+        names = table["names"].tobytes().decode("utf-8", "surrogatepass")
+        columns = {name: table[name] for name in ("group", "lang", "offset", "length")}
     return names.split("\n") if names else [], columns

@@ -1,11 +1,12 @@
 """The steps from pages to pairs, the same for a crawl, one machine, and a cluster.
 
-    Piece ──extract──▶ (site, record) ──by site──▶ align_site ──▶ pairs of a site
+    Piece ──extract──▶ (group, record) ──by group──▶ align_group ──▶ pairs of its sites
 
 A record is what a page tells the aligner: its sketch, or what it declares of other
 pages. It is bytes, a few KB, so that a file, a pipe and Spark's shuffle carry it alike.
-In what order the records of a site come does not matter, nor how they are spread over
-pieces: pairs follow from the pages alone.
+In what order the records of a group come does not matter, nor how they are spread over
+pieces: pairs follow from the pages alone. A group holds all sites that may be one
+(`crawler.groups.group_key`): a name under any public suffix.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from crawler.aligner.aligner import Aligner
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.sketch import Sketcher, declared_versions, pack, unpack
-from crawler.data import Document, Lang, LangPair, Page, PairScore, Site, Sketch
+from crawler.data import Document, Lang, LangPair, Page, PairScore, Sketch
 from crawler.extract.document import Reading, read_page
 from crawler.extract.plain import build_text_document
+from crawler.groups import group_key
 from crawler.handles import handle_of
 from crawler.urls import site_of
 from crawler.warc.inputs import Piece, Revisit, Revisits, read_piece
@@ -53,9 +55,9 @@ def take_in(aligner: Aligner, reading: Reading) -> list[PairScore]:
 
 
 class Record(NamedTuple):
-    """Something about a site, on its way to where the site is aligned."""
+    """What a page tells, on its way to where its site is aligned."""
 
-    site: Site
+    group: str
     lang: Lang  # of the page; "" where only other pages are spoken of
     data: bytes
 
@@ -126,7 +128,8 @@ class Extractor:
             for link in reading.sitemap.links:
                 if link.rel == "alternate" and link.source_url and link.hreflang:
                     said = Versions(link.source_url, {link.hreflang: (link.url,)})
-                    yield Record(site_of(link.source_url), "", encode(None, said))
+                    group = group_key(site_of(link.source_url))
+                    yield Record(group, "", encode(None, said))
 
     def _of_document(
         self, document: Document, counts: Counter[str]
@@ -142,13 +145,17 @@ class Extractor:
         )
         if lang is not None and lang in self._sketchers:
             sketch = self._sketchers[lang].sketch(document)
-            yield Record(document.site, lang, encode(sketch, said))
+            yield Record(group_key(document.site), lang, encode(sketch, said))
         else:
             counts["align/dropped/language"] += 1
         if len(said.urls) > 1:  # a page in a third language may know both versions
-            sites = {site_of(urls[0]) for urls in said.urls.values() if len(urls) == 1}
-            for site in sorted(sites):
-                yield Record(site, "", encode(None, said))
+            groups = {
+                group_key(site_of(urls[0]))
+                for urls in said.urls.values()
+                if len(urls) == 1
+            }
+            for group in sorted(groups):
+                yield Record(group, "", encode(None, said))
 
 
 @dataclass(slots=True)
@@ -189,23 +196,23 @@ def pairs_of(langs: Sequence[Lang]) -> list[LangPair]:
 
 
 @dataclass(frozen=True, slots=True)
-class SiteResult:
-    """The pairs of a site, best first, and what they taught."""
+class GroupResult:
+    """The pairs of a group, by site and then best first, and what they taught."""
 
     pairs: list[PairScore]
     learned: Lexicon
     counts: Counter[str]
 
 
-def align_site(
+def align_group(
     records: Iterable[bytes],
     langs: LangPair,
     profile: AlignProfile,
     known: Lexicon | None = None,
     *,
     store: Path | None = None,
-) -> SiteResult:
-    """Pair the pages of one site. `store`: a file for a site too large for memory."""
+) -> GroupResult:
+    """Pair the pages of a group. `store`: a file for one too large for memory."""
     counts: Counter[str] = Counter()
     with Aligner(langs, profile, store=store, known=known) as aligner:
         for data in records:
@@ -230,28 +237,26 @@ def align_site(
         pairs = aligner.finish()
         counts.update(aligner.counts)
         learned = aligner.lexicon if known is None else None
-        return SiteResult(pairs, learned or Lexicon.empty(langs), counts)
+        return GroupResult(pairs, learned or Lexicon.empty(langs), counts)
 
 
-# A site teaches as much as the bootstrap takes in; beyond, a larger one only takes
+# A group teaches as much as the bootstrap takes in; beyond, a larger one only takes
 # longer. What sixteen taught, a seventeenth hardly changes.
 _TEACHERS = 16
 
 
-def teachers(
-    sizes: Mapping[Site, tuple[int, int]], profile: AlignProfile
-) -> list[Site]:
-    """The sites that are aligned first, so that the others need not start from nothing.
+def teachers(sizes: Mapping[str, tuple[int, int]], profile: AlignProfile) -> list[str]:
+    """The groups that are aligned first, so that others need not start from nothing.
 
     Those that have most to teach: pages on the smaller side, up to what the bootstrap
-    takes in; of equals the smallest. `sizes`: the pages of each site on either side.
+    takes in; of equals the smallest. `sizes`: the pages of each group on either side.
     """
     bootstrap = profile.bootstrap
 
-    def rank(site: Site) -> tuple[int, int, Site]:
-        return -min(*sizes[site], bootstrap.max_pairs), sum(sizes[site]), site
+    def rank(group: str) -> tuple[int, int, str]:
+        return -min(*sizes[group], bootstrap.max_pairs), sum(sizes[group]), group
 
-    able = [site for site in sizes if min(sizes[site]) >= bootstrap.min_pairs]
+    able = [group for group in sizes if min(sizes[group]) >= bootstrap.min_pairs]
     return sorted(sorted(able, key=rank)[:_TEACHERS])
 
 

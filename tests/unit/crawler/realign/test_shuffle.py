@@ -25,11 +25,11 @@ def test_the_records_of_a_site_come_back_from_all_files(tmp_path):
         assert write_records(files[-1], records, LANGS) == 100
         all_records += records
     shuffle = Shuffle(files, LANGS)
-    assert shuffle.sites == sorted({record.site for record in all_records})
+    assert shuffle.groups == sorted({record.group for record in all_records})
     for langs in (LangPair("en", "is"), LangPair("is", "fr")):
         sizes = shuffle.sizes(langs)
-        for site in shuffle.sites:
-            mine = [r for r in all_records if r.site == site]
+        for site in shuffle.groups:
+            mine = [r for r in all_records if r.group == site]
             places = shuffle.places(site, langs)
             wanted = [r.data for r in mine if not r.lang or r.lang in langs]
             assert list(places.read(files)) == wanted
@@ -41,5 +41,5 @@ def test_the_records_of_a_site_come_back_from_all_files(tmp_path):
 def test_nothing_at_all_is_no_site(tmp_path):
     write_records(tmp_path / "0.records", [], LANGS)
     shuffle = Shuffle([tmp_path / "0.records"], LANGS)
-    assert shuffle.sites == []
+    assert shuffle.groups == []
     assert shuffle.sizes(LangPair("en", "is")) == {}

@@ -13,7 +13,7 @@ from crawler.realign.steps import (
     Extraction,
     Extractor,
     Record,
-    align_site,
+    align_group,
     decode,
     encode,
     extract,
@@ -43,12 +43,12 @@ def paired(records: list[Record], langs: LangPair = LANGS) -> list[PairScore]:
     sites: defaultdict[str, list[bytes]] = defaultdict(list)
     for record in records:
         if not record.lang or record.lang in langs:
-            sites[record.site].append(record.data)
+            sites[record.group].append(record.data)
     profile = AlignProfile()
     return [
         pair
         for site in sorted(sites)
-        for pair in align_site(sites[site], langs, profile).pairs
+        for pair in align_group(sites[site], langs, profile).pairs
     ]
 
 
@@ -108,7 +108,7 @@ def test_a_record_comes_back_as_it_was():
     for record in records_of(list(site.pages())):
         sketch, versions = decode(record.data)
         assert sketch is not None
-        assert (sketch.site, sketch.lang) == (record.site, record.lang)
+        assert (sketch.site, sketch.lang) == ("town.example", record.lang)
         (found,) = versions.urls.values()
         assert len(found) == 1
         assert encode(sketch, versions) == record.data
