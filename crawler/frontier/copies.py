@@ -28,7 +28,6 @@ from crawler.urls import split
 _SENTENCE = 25
 # With fewer characters in sentences, a page is told by everything that it shows.
 _MIN_TEXT = 200
-_DIGITS = dict.fromkeys(map(ord, "0123456789"))
 # Numbers, and what is as long as a session id.
 _NUMBER = re.compile(r"[0-9a-f]{16,}|\d+")
 # Of a longer URL no part is looked at: scope.trap() refuses most of them.
@@ -44,7 +43,8 @@ def text_of(document: Document, site: Site) -> int:
     sentences = [chunk for chunk in document.chunks if len(chunk) >= _SENTENCE]
     if sum(map(len, sentences)) < _MIN_TEXT:
         return _hash(f"{site} {document.digest}")
-    return _hash("\n".join([site, *sentences]).translate(_DIGITS))
+    text = "\n".join([site, *sentences]).encode("utf-8", "surrogatepass")
+    return _hash(text.translate(None, b"0123456789"))
 
 
 class Part(NamedTuple):
@@ -85,9 +85,11 @@ def _part(kind: str, name: str, where: str, rest: str) -> Part:
     return Part(kind, (name, f"{name} {where}"), _hash(rest))
 
 
-def _hash(text: str) -> int:
+def _hash(text: str | bytes) -> int:
     """63 bits, so that it fits everywhere."""
-    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) >> 1
+    if isinstance(text, str):
+        text = text.encode("utf-8", "surrogatepass")
+    return xxhash.xxh3_64_intdigest(text) >> 1
 
 
 class Copies:
