@@ -7,11 +7,12 @@ from documentation packages, none of which judges the aligner. A candidate is ri
 the truth has it (or a twin of it), left out if the two pages are versions of one page
 that the truth does not count (half translated, hardly any text), else wrong.
 
-Every site is used as it is, and in samples of 20 and 60 pages a language, on which a
-lexicon is small. Pages can be degraded besides, with the weight DEGRADED: half of the
-blocks of one language gone, or all but the first 50 words, no markup to compare. Writes
-logistic_*.json and tree_*.json beside crawler/aligner/scorers/combine.py; each says
-which sites it was fitted on. Takes some ten minutes.
+Every site is used as it is, in samples of 20 and 60 pages a language, on which a
+lexicon is small, and with half of its pages without a version. Pages can be degraded
+besides, with the weight DEGRADED: half of the blocks of one language gone, or all but
+the first 50 words, no markup to compare. Writes logistic_*.json and tree_*.json beside
+crawler/aligner/scorers/combine.py; each says which sites it was fitted on. Takes some
+fifteen minutes.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ FEATURES = {
 }
 # What a URL or a link says is not learned: on these sites it is nearly always right.
 EVIDENCE = {"handles.same": 3.0, "links.declared": 3.0}
+ALONE = 0.5  # of the families of a sample: on most sites many pages are not translated
 SAMPLES = (20, 20, 60, 60, 100_000)  # families of pages
 # Weight of a candidate of degraded pages. The trees had 0.2; a logistic model that has
 # more than 0 ignores STRAND, and pairs of ordinary small sites are lost.
@@ -136,10 +138,26 @@ def samples(
         chosen = set(random.Random(seed).sample(families, min(size, len(families))))
         sample = [d for d in documents if groups.get(d.url) in chosen]
         yield sample, 1.0
+        if size > 100:
+            yield list(without_partners(sample, groups)), 1.0
         if size > 100 and DEGRADED:
             texts = main_text(sample)
             yield list(half_of_blocks(texts, langs.trg)), DEGRADED
             yield [first_words(document, 50) for document in texts], DEGRADED
+
+
+def without_partners(
+    documents: Sequence[Document], groups: dict[str, str]
+) -> Iterator[Document]:
+    """Of half of the families one language goes: the rest have no version to find."""
+    chance = random.Random(0)
+    langs = sorted({document.lang or "" for document in documents})
+    lost = {
+        family: chance.choice(langs)
+        for family in sorted({groups[document.url] for document in documents})
+        if chance.random() < ALONE
+    }
+    return (d for d in documents if lost.get(groups[d.url]) != d.lang)
 
 
 def fit(name: str, rows: Sequence[Row], fitted_on: Sequence[str]) -> None:

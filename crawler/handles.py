@@ -8,7 +8,8 @@ A marker is a whole host label, path segment or query value, or the first or las
 of a page's name: the token-bounded form of the WMT16 baseline (García-Romero 2024,
 section 3.1), for all languages, at the places where sites write a language
 (`handle_of`). The baseline itself takes tokens out wherever they stand, and tries every
-choice of them (`stripped_forms`).
+choice of them (`stripped_forms`). Older, and coarser, is the subtraction of substrings,
+tokens or not (`without_substrings`).
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote
 
-from crawler.languages import marker_languages
+from crawler.languages import language_of, marker_languages
 from crawler.urls import host_labels, split
 
 
@@ -207,3 +209,47 @@ def _without(text: str, start: int, end: int) -> str:
         if not head[-1].isalnum():
             return head[:-1] + tail
     return (head + tail).strip("/._-?&=")
+
+
+# Resnik & Smith (2003), section 4.3: what their list for English and Arabic has besides
+# the names and codes of the languages.
+_CHARACTER_SETS = """
+    1256 437 864 8859-1 8859-6 cp1256 cp437 cp864 iso iso-8859-1 iso-8859-6
+    latin latin-1 latin1""".split()
+_OTHERS = {"en": "gb uk us usa".split(), "ar": ["arab"]}
+
+
+def language_substrings(languages: Collection[str]) -> frozenset[str]:
+    """Language-specific substrings, as Resnik & Smith (2003), section 4.3, list them.
+
+    >>> " ".join(sorted(language_substrings(["en", "ar"]) - set(_CHARACTER_SETS)))
+    'a ar ara arab arabic e en eng english gb uk us usa'
+    """
+    found = set(_CHARACTER_SETS)
+    for name in languages:
+        language = language_of(name)
+        found.update((language.code[0], language.code, language.iso639_3))
+        found.update(language.name.lower().split(), _OTHERS.get(language.code, ()))
+    return frozenset(found)
+
+
+def without_substrings(url: str, substrings: Collection[str]) -> str:
+    """The handle of Resnik & Smith (2003): every substring is subtracted.
+
+    Wherever it stands, whatever its case, the longest of those that match first. Pages
+    that have nothing to do with each other may get one handle, so they must look alike
+    besides.
+
+    >>> site, both = "http://saudifrenchbank.com.sa", language_substrings(["en", "ar"])
+    >>> without_substrings(f"{site}/English/English.htm", both)
+    'sudifrchbnk.com.s//.htm'
+    >>> without_substrings(f"{site}/Arabic/arabic.htm", both)
+    'sudifrchbnk.com.s//.htm'
+    """
+    return _alternatives(frozenset(substrings)).sub("", url.split("://", 1)[-1])
+
+
+@lru_cache(maxsize=64)
+def _alternatives(substrings: frozenset[str]) -> re.Pattern[str]:
+    longest_first = sorted(substrings, key=lambda s: (-len(s), s))
+    return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Self
 
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.candidates.handles import HandleCandidates
+from crawler.aligner.candidates.handles import HandleCandidates, SubstringCandidates
 from crawler.aligner.candidates.links import LinkCandidates
 from crawler.aligner.collection import Collection
 from crawler.aligner.frequencies import Frequencies
@@ -29,6 +29,7 @@ from crawler.aligner.site import SiteAlignment
 from crawler.aligner.sketch import Sketcher, declared_versions
 from crawler.aligner.store import SketchStore
 from crawler.data import CandidatePair, Document, Lang, LangPair, PairScore
+from crawler.protocols import CandidateGenerator
 
 # The first look at a site's content, and then at every doubling: what all looks cost
 # together is twice what the last one costs.
@@ -64,7 +65,12 @@ class Aligner:
         self.counts: Counter[str] = Counter()
         self.store = SketchStore(langs, store)
         self._sketcher = Sketcher(langs)
-        self.generators = (HandleCandidates(self.store), LinkCandidates(self.store))
+        self.generators: list[CandidateGenerator] = [
+            HandleCandidates(self.store),
+            LinkCandidates(self.store),
+        ]
+        if self.profile.substrings:
+            self.generators.append(SubstringCandidates(langs))
         # what is known while the site is still coming in: over all sites of the run
         self._running = Frequencies(langs, self.profile.boilerplate)
         for sketch in self.store.get(self.store.latest(_REMEMBERED)):

@@ -81,6 +81,7 @@ class AlignProfile:
     # Brute force over all pages up to here; beyond it content is compared only for
     # pages without a partner by URL or link.
     max_content_pages: int = 20_000
+    substrings: bool = False  # candidates by Resnik & Smith's own handles as well
     gates: GateConfig = field(default_factory=GateConfig)
     # A candidate by content with less than this share of the best cosine of both its
     # pages is not looked at.

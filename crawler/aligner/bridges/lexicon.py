@@ -57,7 +57,7 @@ class Lexicon:
 
     def __add__(self, other: Lexicon) -> Lexicon:
         """Both lexicons' links."""
-        return _collect(
+        return collect(
             self.langs,
             np.concatenate([self.src, other.src]),
             np.concatenate([self.trg, other.trg]),
@@ -113,7 +113,7 @@ class Lexicon:
             ) from error
         if known != list(langs):
             columns["src"], columns["trg"] = columns["trg"], columns["src"]
-        return _collect(
+        return collect(
             langs,
             columns["src"].astype(np.uint32),
             columns["trg"].astype(np.uint32),
@@ -152,7 +152,7 @@ def induce(
         _rank(word[kept], probability[kept]) for word in (links.src_of, links.trg_of)
     ]
     kept = kept[np.maximum(*ranks) < config.max_translations]
-    return _collect(
+    return collect(
         langs,
         links.src_words[links.src_of[kept]],
         links.trg_words[links.trg_of[kept]],
@@ -257,7 +257,7 @@ def _totals(
     return np.bincount(number, count)[number].astype(np.float32)
 
 
-def _collect(
+def collect(
     langs: LangPair,
     src: NDArray[np.uint32],
     trg: NDArray[np.uint32],

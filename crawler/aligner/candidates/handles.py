@@ -1,7 +1,9 @@
 """Same URL but for the language: the candidates of Resnik & Smith (2003), section 4.3.
 
 Pages are sorted into buckets by handle; every src page of a bucket meets every trg
-page. Duplicate addresses make buckets of more than two.
+page. Duplicate addresses make buckets of more than two. A handle is what is left of a
+URL without the tokens that name its language (`HandleCandidates`), or, as in the paper,
+without every substring that may (`SubstringCandidates`).
 
 See also: `crawler.handles` (what a handle is), `links` (what pages say themselves).
 """
@@ -9,12 +11,13 @@ See also: `crawler.handles` (what a handle is), `links` (what pages say themselv
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from itertools import product
 from typing import ClassVar
 
 from crawler.aligner.store import SketchStore
-from crawler.data import Sketch
+from crawler.data import LangPair, Sketch
+from crawler.handles import language_substrings, without_substrings
 from crawler.protocols import SitePages
 
 # A handle with more pages than this on one side names no page: `/?lang=`.
@@ -36,15 +39,42 @@ class HandleCandidates:
 
     def pairs(self, collection: SitePages) -> Iterator[tuple[int, int]]:
         """Every candidate pair of a collection."""
-        buckets: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(
-            lambda: ([], [])
+        return _buckets(collection, collection.handle)
+
+
+class SubstringCandidates:
+    """Pages of one handle by the paper's own subtraction, which is coarser.
+
+    Asked for all pages at once only: while a crawl goes on, `HandleCandidates` names
+    nearly all of them. A pair that only this room proposes gets no higher score for it.
+    """
+
+    name: ClassVar[str] = "substrings"
+
+    def __init__(self, langs: LangPair) -> None:
+        self._substrings = language_substrings(list(langs))
+
+    def add(self, _sketch: Sketch) -> list[int]:
+        """None yet."""
+        return []
+
+    def pairs(self, collection: SitePages) -> Iterator[tuple[int, int]]:
+        """Every candidate pair of a collection."""
+        return _buckets(
+            collection,
+            lambda page: without_substrings(collection.url(page), self._substrings),
         )
-        for side, numbers in enumerate(collection.sides):
-            for number in numbers:
-                buckets[collection.handle(number)][side].append(number)
-        for src, trg in buckets.values():
-            yield from _cross(src, trg)
 
 
-def _cross(src: list[int], trg: list[int]) -> Iterable[tuple[int, int]]:
-    return product(src[:_MAX_BUCKET], trg[:_MAX_BUCKET])
+def _buckets(
+    collection: SitePages, handle: Callable[[int], Hashable]
+) -> Iterator[tuple[int, int]]:
+    """The cross product of both sides of each handle's pages."""
+    buckets: defaultdict[Hashable, tuple[list[int], list[int]]] = defaultdict(
+        lambda: ([], [])
+    )
+    for side, numbers in enumerate(collection.sides):
+        for number in numbers:
+            buckets[handle(number)][side].append(number)
+    for src, trg in buckets.values():
+        yield from product(src[:_MAX_BUCKET], trg[:_MAX_BUCKET])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from crawler.aligner.bridges.projection import project, translation_matrix
 from tests.lexicons import lexicon, sketch, word
@@ -31,3 +32,26 @@ def test_a_word_stands_for_itself_until_the_lexicon_knows_better():
     assert haf[at[word("sea")]] == 0.75
     assert haf[at[word("haf")]] == 0.25
     assert year[at[word("1944")]] == 1
+
+
+def test_the_terms_are_those_of_the_papers_formulas():
+    # Ture et al., section 4.1, term by term: tf*(e) = Σ p(e|f) tf(f), df* likewise
+    links = lexicon(("house", "hús", 3.0), ("home", "hús", 1.0))
+    src = [sketch(text, "en") for text in ("house dog", "home cat", "cat dog")]
+    trg = [sketch("hús dog hús", "is"), sketch("cat", "is")]
+    rows, columns = project(src, trg, links)
+    # the link of hús with itself counts once beside the 3 and 1 that were seen
+    p = {"house": 3 / 5, "home": 1 / 5, "hús": 1 / 5}
+    tf = {word: 2 * share for word, share in p.items()} | {"dog": 1.0}
+    df = {"house": 1 + p["house"], "home": 1 + p["home"], "hús": p["hús"], "dog": 3.0}
+    length = {"mean": (sum(tf.values()) + 1) / 2, "own": sum(tf.values())}
+    k = 1.2 * (0.25 + 0.75 * length["own"] / length["mean"])
+    weight = {
+        w: tf[w] * 2.2 / (tf[w] + k) * np.log(1 + (5 - df[w] + 0.5) / (df[w] + 0.5))
+        for w in tf
+    }
+    norm = np.sqrt(sum(value**2 for value in weight.values()))
+    expected = sorted(value / norm for value in weight.values())
+    found = columns[0].toarray().ravel()
+    assert sorted(found[found > 0]) == pytest.approx(expected, rel=1e-5)
+    assert rows.shape[1] == columns.shape[1]

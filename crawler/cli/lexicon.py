@@ -1,0 +1,68 @@
+"""Make a lexicon to start with: out of a dictionary, or by a translator.
+
+The aligner needs none. Where there is one, small sites of short pages gain most. A
+dictionary is tab-separated text: a word of the first language, a tab, a word of the
+second. A translator is a command that answers each line of the second language with
+one of the first; it gets paragraphs of the pages that are given.
+
+Example: bifocal lexicon words.tsv --langs en,eu --out L.npz
+     or: bifocal lexicon WARCS --translator "apertium -u eu-en" --langs en,eu --out ...
+   then: bifocal align WARCS --langs en,eu --out DIR --lexicon L.npz
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawler.data import LangPair
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the verb takes."""
+    parser.add_argument("paths", nargs="+", help="dictionaries, or WARC files")
+    parser.add_argument("--langs", required=True, help="two languages: en,is")
+    parser.add_argument("--out", required=True, help="lexicon.npz to write")
+    parser.add_argument("--translator", help="command: second language to first")
+    parser.add_argument("--cache", help="file that keeps what was translated")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the lexicon, print one line."""
+    import shlex
+    from pathlib import Path
+
+    from crawler.aligner.bridges.dictionary import read_dictionary
+    from crawler.aligner.bridges.lexicon import Lexicon
+    from crawler.aligner.bridges.translation import Translator, taught
+    from crawler.data import LangPair
+
+    langs = LangPair.parse(args.langs)
+    if args.translator:
+        cache = Path(args.cache) if args.cache else None
+        translator = Translator(shlex.split(args.translator), cache)
+        lexicon = taught(translator, _paragraphs(args.paths, langs), langs)
+        translator.close()
+    else:
+        lexicon = Lexicon.empty(langs)
+        for path in args.paths:
+            lexicon += read_dictionary(Path(path), langs)
+    lexicon.save(Path(args.out))
+    print(f"{args.out}: {len(lexicon)} links, version {lexicon.digest}")
+    return 0
+
+
+def _paragraphs(paths: Sequence[str], langs: LangPair) -> Iterator[str]:
+    """What the pages in the second language say, in paragraphs."""
+    from crawler.extract.document import read_page
+    from crawler.extract.text import blocks_of
+    from crawler.warc.reader import iter_pages, warc_files
+
+    for page in iter_pages(warc_files(paths)):
+        document = read_page(page).document
+        if document is not None and document.lang == langs.trg:
+            for block in blocks_of(document.tokens, document.chunks):
+                if not block.boilerplate and " " in block.text:
+                    yield block.text

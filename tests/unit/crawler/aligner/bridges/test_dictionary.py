@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+
+from crawler.aligner.bridges.dictionary import read_dictionary
+from crawler.aligner.words import WordIds
+from crawler.data import LangPair
+from crawler.errors import ProfileError
+
+LANGS = LangPair("en", "eu")
+
+
+def links(lexicon) -> set[tuple[int, int]]:
+    return set(zip(lexicon.src.tolist(), lexicon.trg.tolist()))
+
+
+def expected(*pairs: tuple[str, str]) -> set[tuple[int, int]]:
+    ids = WordIds()
+    return {(int(ids.encode(a)[0]), int(ids.encode(b)[0])) for a, b in pairs}
+
+
+def test_a_line_is_a_word_and_its_translation(tmp_path):
+    path = tmp_path / "words.tsv"
+    path.write_text("house\tetxe\nHouse\tEtxe\ncat\tkatu\tnoun\nno tab here\n")
+    lexicon = read_dictionary(path, LANGS)
+    assert links(lexicon) == expected(("house", "etxe"), ("cat", "katu"))
+    assert np.all(lexicon.count == 1)
+
+
+def test_an_entry_of_several_words_makes_at_most_four_links(tmp_path):
+    path = tmp_path / "words.tsv"
+    path.write_text("town hall\tudal etxe\nby and by\thanka hemenka\n")
+    assert len(read_dictionary(path, LANGS)) == 4
+
+
+def test_a_table_of_many_languages_gives_its_own_in_both_directions(tmp_path):
+    path = tmp_path / "terms.tsv.gz"
+    rows = [
+        "lang_a\ttext_a\tlang_b\ttext_b\tsource",
+        "eng\thouse\teus\tetxe\tX",
+        "eu\tkatu\ten\tcat\tX",
+        "en\thouse\tfr\tmaison\tX",
+        "en\tbroken row",
+    ]
+    path.write_bytes(gzip.compress("\n".join(rows).encode()))
+    found = read_dictionary(path, LANGS)
+    assert links(found) == expected(("house", "etxe"), ("cat", "katu"))
+
+
+@pytest.mark.parametrize("content", [b"", b"one word a line\n", b"\xff\xfe\t\xff\n"])
+def test_what_is_no_dictionary_is_refused(tmp_path, content):
+    path = tmp_path / "words.tsv"
+    path.write_bytes(content)
+    with pytest.raises(ProfileError, match=r"words\.tsv"):
+        read_dictionary(path, LANGS)
+    with pytest.raises(ProfileError, match="missing"):
+        read_dictionary(tmp_path / "missing.tsv", LANGS)

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from crawler.aligner.aligner import Aligner
+from crawler.aligner.candidates.handles import SubstringCandidates
+from crawler.aligner.collection import Collection
+from crawler.aligner.profile import AlignProfile
+from crawler.data import Document, LangPair
+from crawler.extract.linearize import linearize
+
+LANGS = LangPair("en", "ar")
+# no tokens: only a subtraction of substrings finds that they are one handle
+URLS = {"http://bank.sa/newsenglish.htm": "en", "http://bank.sa/newsarabic.htm": "ar"}
+
+
+def document(url: str, lang: str) -> Document:
+    page = linearize(f"<h1>1984</h1><p>{url}</p>")
+    return Document(url, "bank.sa", lang, 1.0, "", page.tokens, page.chunks, (), url)
+
+
+def found_by(profile: AlignProfile) -> dict[str, set[tuple[str, str]]]:
+    with Aligner(LANGS, profile) as aligner:
+        for url, lang in URLS.items():
+            aligner.add(document(url, lang))
+        pages = Collection(aligner.store, "bank.sa", profile.boilerplate)
+        return {
+            generator.name: {
+                (pages.url(s), pages.url(t)) for s, t in generator.pairs(pages)
+            }
+            for generator in aligner.generators
+        }
+
+
+def test_substrings_find_what_tokens_do_not():
+    found = found_by(AlignProfile(substrings=True))
+    assert found[SubstringCandidates.name] == {tuple(URLS)}
+    assert found["handles"] == set()
+
+
+def test_substrings_are_asked_for_only_where_a_profile_says_so():
+    assert SubstringCandidates.name not in found_by(AlignProfile())
