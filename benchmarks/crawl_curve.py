@@ -1,6 +1,7 @@
 """How many true pairs after how many downloads? Every profile on every recorded site.
 
     python -m benchmarks.crawl_curve WORLDS [--built FOLDER] [--sites NAME …]
+    python -m benchmarks.crawl_curve WORLDS --out FILE --draw DRAWING  # + what is known
     python -m benchmarks.crawl_curve WORLDS --crawl --sites vuejs.org --pairs en-ja
 
 By default the frontier runs over pages that are read once, with the truth in the place
@@ -11,8 +12,14 @@ the frontier learns from; the accepted pairs are judged as well.
 The area is the one under "true pairs whose both pages are downloaded, against pages
 downloaded", up to the pages that can be reached, relative to the oracle's. Oracle,
 `swap`, `paper` and `lookahead` come from the worlds' own simulate.py (with perfect
-knowledge of languages and pairs, where they need it). Only pages count as downloads:
-redirects, errors and robots.txt are reported beside.
+knowledge of languages and pairs, where they need it). `focused_perfect` is the profile
+`focused` with models that are never wrong: what it lacks to 1 is the formula's, what
+`focused` lacks to it is the models'. Only pages count as downloads: redirects, errors
+and robots.txt are reported beside.
+
+Areas are means over sites of the means over their language pairs; shares of the pairs
+at so many per cent of the pages are means over all rows, as in Fig. 7 of the paper and
+in the tables of the worlds.
 """
 
 from __future__ import annotations
@@ -31,6 +38,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks.perfect_models import PerfectModels
 from benchmarks.worlds import LOW_YIELD, UNMARKED, RecordedSite, load_sites
 from crawler.config import load_object
 from crawler.data import LangPair, PairScore
@@ -42,9 +50,23 @@ from crawler.protocols import UrlLanguageModel, UrlPairModel, UrlScorer
 from crawler.replay.world import ReplayWorld, address_of
 
 ROOT = Path(__file__).resolve().parents[1]
-PROFILES = ("breadth_first", "language_only", "focused", "adaptive")
+PERFECT = "_perfect"
+PROFILES = (
+    *("breadth_first", "language_only", "focused", f"focused{PERFECT}", "adaptive"),
+)
 BASELINES = ("bfs", "bfs_lang", "paper", "swap", "lookahead")
 SHARES = (10, 20, 30, 50)
+# The orders that are drawn, best first, so that the legend follows the curves.
+STYLES: dict[str, dict[str, Any]] = {
+    "oracle": {"color": "black", "linestyle": ":"},
+    "lookahead": {"color": "grey", "linestyle": "--"},
+    "adaptive": {"color": "tab:red", "linewidth": 2.5},
+    "swap": {"color": "tab:purple", "linestyle": "-."},
+    f"focused{PERFECT}": {"color": "tab:green", "linestyle": "--"},
+    "focused": {"color": "tab:green"},
+    "language_only": {"color": "tab:orange"},
+    "breadth_first": {"color": "tab:blue"},
+}
 
 
 class Site:
@@ -205,7 +227,7 @@ def figures(hits: Sequence[int], baseline: Mapping[str, Any]) -> dict[str, Any]:
             str(share): round(sum(h <= reach * share / 100 for h in hits) / total, 4)
             for share in SHARES
         },
-        "d90": hits[need - 1] if len(hits) >= need else None,
+        "d90": round(hits[need - 1] / reach, 4) if len(hits) >= need else None,
         "found": len(hits),
         "tenths": [sum(h <= reach * n / 10 for h in hits) for n in range(1, 11)],
     }
@@ -215,6 +237,8 @@ def run_baselines(
     worlds: Path, sites: Sequence[RecordedSite], cache: Path | None
 ) -> dict[tuple[str, str], dict[str, Any]]:
     """The figures of the worlds' simulate.py, from its output if it ran before."""
+    if not sites:
+        return {}
     if cache is None or not cache.exists():
         out = cache or Path(tempfile.mkdtemp()) / "baselines.json"
         graphs = [str(site.graph) for site in sites]
@@ -240,7 +264,7 @@ def scorer_of(
     profile: str, langs: LangPair, models: tuple[UrlLanguageModel, UrlPairModel]
 ) -> tuple[UrlScorer, bool]:
     """The scorer of a profile, and whether its language gate is on."""
-    settings = import_module(f"settings.{profile}")
+    settings = import_module(f"settings.{profile.removesuffix(PERFECT)}")
     kind = load_object(settings.URL_SCORER)
     if settings.URL_SCORER.endswith("UniformScorer"):
         return kind(), settings.LANGUAGE_GATE
@@ -271,31 +295,69 @@ def groups_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, 
     return {name: group for name, group in groups.items() if group}
 
 
-def summarize(rows: Sequence[Mapping[str, Any]], profiles: Sequence[str]) -> str:
-    """The table that a person reads."""
-    orders = [*BASELINES, *profiles]
-    lines = [f"{'mean area / oracle':26}" + "".join(f"{name:>15}" for name in orders)]
+def summarize(rows: Sequence[Mapping[str, Any]], orders: Sequence[str]) -> str:
+    """The table that a person reads, in Markdown."""
+    lines = []
     for name, group in groups_of(rows).items():
-        values = [
-            mean_over_sites(
-                group, lambda row, order=order: row["orders"].get(order, {}).get("area")
-            )
-            for order in orders
+        sites = len({row["site"] for row in group})
+        lines += ["", f"{name}: {sites} sites, {len(group)} rows", ""]
+        head = ("area", *(f"{share} %" for share in SHARES), "90 % of the pairs")
+        lines += [
+            "| order | " + " | ".join(head) + " |",
+            "|---" * (len(head) + 1) + "|",
         ]
-        lines.append(f"{name:26}" + "".join(f"{value:15.3f}" for value in values))
-        for share in SHARES:
-            values = [
-                mean_over_sites(
-                    group,
-                    lambda row, order=order, share=share: (
-                        row["orders"].get(order, {}).get("shares", {}).get(str(share))
-                    ),
+        for order in orders:
+            # the same rows for all, or they cannot be compared
+            found = [row["orders"][order] for row in group if order in row["orders"]]
+            if len(found) < len(group):
+                lines.append(
+                    f"| {order} | {len(found)} of {len(group)} rows measured |"
                 )
-                for order in orders
+                continue
+            area = mean_over_sites(group, lambda row, o=order: row["orders"][o]["area"])
+            shares = [
+                statistics.fmean(row["shares"][str(share)] for row in found)
+                for share in SHARES
             ]
-            label = f"  pairs at {share} % of pages"
-            lines.append(f"{label:26}" + "".join(f"{value:15.3f}" for value in values))
+            # who never has them needs all pages, and more
+            d90 = statistics.fmean(row["d90"] or 1.0 for row in found)
+            cells = [f"{area:.3f}", *(f"{share:.2f}" for share in shares), f"{d90:.0%}"]
+            lines.append(f"| {order} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw share of the pairs against share of the pages, a panel for each group."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    # one file for one result: no dates, no random ids
+    mpl.rcParams["svg.hashsalt"] = "bifocal"
+    from matplotlib import pyplot as plt
+
+    groups = groups_of(rows)
+    figure, axes = plt.subplots(
+        2, 3, figsize=(12, 7), sharex=True, sharey=True, layout="constrained"
+    )
+    for axis, (name, group) in zip(axes.flat, groups.items(), strict=False):
+        for order, style in STYLES.items():
+            found = [
+                [0.0, *(n / row["true_pairs"] for n in row["orders"][order]["tenths"])]
+                for row in group
+                if order in row["orders"]
+            ]
+            if len(found) == len(group):
+                curve = [statistics.fmean(column) for column in zip(*found)]
+                axis.plot(range(0, 101, 10), curve, label=order, **style)
+        axis.set_title(f"{name} ({len(group)} rows)", fontsize=10)
+        axis.grid(alpha=0.3)
+    for axis in axes.flat[len(groups) :]:
+        axis.axis("off")
+    figure.supxlabel("pages downloaded, % of those that can be reached")
+    figure.supylabel("true pairs complete, share")
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    axes.flat[-1].legend(handles, labels, loc="center", frameon=False)
+    figure.savefig(path, metadata={"Date": None})
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -314,12 +376,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--language-model", help="default: as settings/base.py says")
     parser.add_argument("--pair-model", help="default: as settings/base.py says")
     parser.add_argument("--out", type=Path, help="JSON file; figures in it stay")
+    parser.add_argument("--draw", type=Path, help="SVG file for all known figures")
     args = parser.parse_args(argv)
 
     before = json.loads(args.out.read_text()) if args.out and args.out.exists() else []
     known = {(row["site"], row["pair"]): row for row in before}
     models = load_models(args.language_model, args.pair_model)
     sites = load_sites(args.worlds, args.built, args.sites)
+    # models that are never wrong know the site beforehand: only of a simulation
+    profiles = [p for p in args.profiles if not (args.crawl and p.endswith(PERFECT))]
     baselines = run_baselines(args.worlds, sites, args.baselines)
     rows: list[dict[str, Any]] = []
     for recorded in sites:
@@ -341,14 +406,20 @@ def main(argv: Sequence[str] | None = None) -> None:
                         )
                         for share in SHARES
                     },
+                    "d90": round(baseline["d90"][name] / baseline["reach"], 4),
+                    "tenths": baseline["deciles"][name],
                 }
                 for name in (*BASELINES, "oracle")
             }
-            for profile in args.profiles:
+            for profile in profiles:
                 if site is None:
                     order = crawl(recorded, langs, profile)
                 else:
-                    scorer, gated = scorer_of(profile, langs, models)
+                    used = models
+                    if profile.endswith(PERFECT):
+                        perfect = PerfectModels(site.read, true_pairs)
+                        used = perfect.language, perfect.pair
+                    scorer, gated = scorer_of(profile, langs, used)
                     order = simulate(site, langs, scorer, gated=gated)
                 orders[profile] = figures(hits_of(order.pages, true_pairs), baseline)
                 told = {k: v for k, v in asdict(order).items() if k != "pages"}
@@ -364,18 +435,19 @@ def main(argv: Sequence[str] | None = None) -> None:
                     "orders": orders,
                 }
             )
-            line = " ".join(
-                f"{name} {orders[name]['area']:.3f}" for name in args.profiles
-            )
+            line = " ".join(f"{name} {orders[name]['area']:.3f}" for name in profiles)
             print(f"{recorded.name:28}{pair:7}{baseline['reach']:6} pages  {line}")
-            for name in args.profiles:
+            for name in profiles:
                 if orders[name]["judged"]:
                     print(f"  {name}: {orders[name]['judged']}")
             sys.stdout.flush()
             everything = sorted([*known.values(), *rows], key=_by_site)
             if args.out:
                 args.out.write_text(json.dumps(everything, indent=1) + "\n")
-    print(summarize(sorted([*known.values(), *rows], key=_by_site), args.profiles))
+    everything = sorted([*known.values(), *rows], key=_by_site)
+    print(summarize(everything, [*BASELINES, "oracle", *profiles]))
+    if args.draw:
+        draw(everything, args.draw)
 
 
 def _by_site(row: Mapping[str, Any]) -> tuple[str, str]:
