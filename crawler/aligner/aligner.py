@@ -28,7 +28,9 @@ from crawler.aligner.scoring import PairJudge
 from crawler.aligner.site import SiteAlignment
 from crawler.aligner.sketch import Sketcher, declared_versions
 from crawler.aligner.store import SketchStore
-from crawler.data import CandidatePair, Document, Lang, LangPair, PairScore
+from crawler.aligner.teachers import taught, teachers
+from crawler.data import CandidatePair, Document, Lang, LangPair, PairScore, Site
+from crawler.groups import group_key
 from crawler.protocols import CandidateGenerator
 
 # The first look at a site's content, and then at every doubling: what all looks cost
@@ -42,9 +44,9 @@ class Aligner:
     """Pairs the pages of any number of sites, each site for itself.
 
     `store`: a file to keep the sketches in; without one they stay in memory, some 5 KB
-    a page. `known`: a lexicon of an earlier run; `lexicon` is what is known after
-    `finish`, each site having had the lexicons of those before it (in the order of
-    their names). Not thread-safe: one caller at a time.
+    a page. `known`: a lexicon of an earlier run; after `finish`, `learned` is what the
+    teachers among the sites added (`crawler.aligner.teachers`), and `lexicon` both.
+    Not thread-safe: one caller at a time.
 
     >>> with Aligner(LangPair("en", "is")) as aligner:
     ...     aligner.finish()
@@ -61,6 +63,7 @@ class Aligner:
     ) -> None:
         self.langs = langs
         self.known = self.lexicon = known
+        self.learned: Lexicon | None = None
         self.profile = profile or AlignProfile()
         self.counts: Counter[str] = Counter()
         self.store = SketchStore(langs, store)
@@ -216,10 +219,18 @@ class Aligner:
         return list(self.pairs())
 
     def pairs(self) -> Iterator[PairScore]:
-        """As `finish`, site by site, so that they need not fit in memory."""
+        """As `finish`, site by site, so that they need not fit in memory.
+
+        Sites come by group (`crawler.groups.group_key`) and then by name. What is
+        known at the start is known to all; if that is nothing, the teachers go first.
+        """
         self.store.commit()
         self.lexicon = self.known
-        for site in self.store.sites():
+        sites = sorted((group_key(site), site) for site in self.store.sites())
+        teaching = teachers(self._sizes(), self.profile)
+        lessons = {group: Lexicon.empty(self.langs) for group in teaching}
+
+        def align(group: str, site: Site) -> list[PairScore]:
             collection = Collection(self.store, site, self.profile.boilerplate)
             found = SiteAlignment(
                 collection,
@@ -228,6 +239,24 @@ class Aligner:
                 self.counts,
                 known=self.lexicon,
             )
-            self.lexicon = found.lexicon
+            if group in lessons:
+                lessons[group] += found.learned
             self.counts["align/accepted"] += len(found.pairs)
-            yield from found.pairs
+            return found.pairs
+
+        early = {}
+        if not self.known:
+            early = {site: align(g, site) for g, site in sites if g in lessons}
+            self.lexicon = taught(None, lessons.values())
+        for group, site in sites:
+            yield from early.pop(site) if site in early else align(group, site)
+        self.learned = taught(None, lessons.values())
+        self.lexicon = taught(self.known, lessons.values())
+
+    def _sizes(self) -> dict[str, tuple[int, int]]:
+        """How many pages each group of sites has on either side."""
+        sizes: defaultdict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
+        for site, (src, trg) in self.store.counts().items():
+            group = group_key(site)
+            sizes[group] = sizes[group][0] + src, sizes[group][1] + trg
+        return sizes

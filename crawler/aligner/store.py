@@ -211,6 +211,14 @@ class SketchStore:
                 rows.append(PageRow(*row))
         return sorted(rows, key=attrgetter("url"))
 
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """How many pages each site has on either side."""
+        rows = self._db.execute(
+            "SELECT name, sum(side = 0), sum(side = 1) FROM pages"
+            " JOIN sites ON sites.id = pages.site GROUP BY name"
+        )
+        return {name: (src, trg) for name, src, trg in rows}
+
     def count(self, site: str) -> tuple[int, int]:
         """How many pages a site has on either side."""
         rows = self._db.execute(

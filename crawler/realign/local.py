@@ -29,6 +29,7 @@ from typing import Any
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
+from crawler.aligner.teachers import taught, teachers
 from crawler.config import to_table
 from crawler.data import Lang, LangPair, PairScore
 from crawler.errors import RunDirError
@@ -41,8 +42,6 @@ from crawler.realign.steps import (
     align_group,
     extract,
     pairs_of,
-    taught,
-    teachers,
 )
 from crawler.rundir import RunDir, write_json
 from crawler.sinks.pairs import read_pairs, write_pairs

@@ -1,7 +1,7 @@
 """Records on the disk, written by piece and read by group.
 
 Each piece leaves a file of records in the order in which they came, and an index; the
-indexes together, 22 bytes a record, say where the records of a group lie. Nothing is
+indexes together, 30 bytes a record, say where the records of a group lie. Nothing is
 sorted or copied: a record is read where it was written.
 """
 
@@ -28,13 +28,14 @@ def write_records(path: Path, records: Iterable[Record], langs: Sequence[Lang]) 
     """Write records and their index beside them; returns how many there were."""
     numbers: dict[str, int] = {}
     codes = {lang: code for code, lang in enumerate(("", *langs))}
-    columns = tuple(array(kind) for kind in "IBQI")
+    columns = tuple(array(kind) for kind in "IBQQI")
     offset = 0
     with path.open("wb", buffering=1 << 20) as file:
         for record in records:
             values = (
                 numbers.setdefault(record.group, len(numbers)),
                 codes[record.lang],
+                record.page,
                 offset,
                 len(record.data),
             )
@@ -42,13 +43,14 @@ def write_records(path: Path, records: Iterable[Record], langs: Sequence[Lang]) 
                 column.append(value)
             offset += file.write(record.data)
     names = "\n".join(numbers).encode("utf-8", "surrogatepass")
-    group, lang, offsets, lengths = (np.array(column) for column in columns)
+    group, lang, pages, offsets, lengths = (np.array(column) for column in columns)
     with path.with_suffix(".npz").open("wb") as file:
         np.savez(
             file,
             names=np.frombuffer(names, np.uint8),
             group=group,
             lang=lang,
+            page=pages,
             offset=offsets,
             length=lengths,
         )
@@ -89,17 +91,19 @@ class Shuffle:
         tables = [_load(file.with_suffix(".npz")) for file in files]
         self.groups: list[str] = sorted({name for names, _ in tables for name in names})
         self._number = number = {name: n for n, name in enumerate(self.groups)}
-        group, lang, file_no, offset, length = [], [], [], [], []
+        group, lang, page, file_no, offset, length = [], [], [], [], [], []
         for n, (names, columns) in enumerate(tables):
             renumber = np.array([number[name] for name in names], np.uint32)
             group.append(renumber[columns["group"]])
             lang.append(columns["lang"])
+            page.append(columns["page"])
             offset.append(columns["offset"])
             length.append(columns["length"])
             file_no.append(np.full(len(columns["group"]), n, np.uint32))
         groups = np.concatenate([np.empty(0, np.uint32), *group])
         order = np.argsort(groups, kind="stable")
         self._lang = np.concatenate([np.empty(0, np.uint8), *lang])[order]
+        self._page = np.concatenate([np.empty(0, np.uint64), *page])[order]
         self._file = np.concatenate([np.empty(0, np.uint32), *file_no])[order]
         self._offset = np.concatenate([np.empty(0, np.uint64), *offset])[order]
         self._length = np.concatenate([np.empty(0, np.uint32), *length])[order]
@@ -108,12 +112,19 @@ class Shuffle:
 
     def sizes(self, langs: LangPair) -> dict[str, tuple[int, int]]:
         """How many pages on either side, for the groups that have both."""
-        src, trg = (
-            np.bincount(self._group[self._lang == code], minlength=len(self.groups))
-            for code in self._codes(langs)
-        )
+        src, trg = (self._pages(code) for code in self._codes(langs))
         both = np.flatnonzero((src > 0) & (trg > 0))
         return {self.groups[n]: (int(src[n]), int(trg[n])) for n in both.tolist()}
+
+    def _pages(self, code: int) -> NDArray[np.int64]:
+        """How many pages of a language each group has; one URL is one page."""
+        rows = np.flatnonzero(self._lang == code)
+        group, page = self._group[rows], self._page[rows]
+        order = np.lexsort((page, group))
+        group, page = group[order], page[order]
+        again = (group[1:] == group[:-1]) & (page[1:] == page[:-1])
+        distinct = group[np.r_[True, ~again]] if len(group) else group
+        return np.bincount(distinct, minlength=len(self.groups))
 
     def places(self, group: str, langs: LangPair) -> Places:
         """The records of a group that concern two languages."""
@@ -134,5 +145,7 @@ class Shuffle:
 def _load(path: Path) -> tuple[list[str], dict[str, Any]]:
     with np.load(path, allow_pickle=False) as table:
         names = table["names"].tobytes().decode("utf-8", "surrogatepass")
-        columns = {name: table[name] for name in ("group", "lang", "offset", "length")}
+        columns = {
+            name: table[name] for name in ("group", "lang", "page", "offset", "length")
+        }
     return names.split("\n") if names else [], columns

@@ -24,6 +24,7 @@ from crawler.aligner.aligner import Aligner
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.sketch import Sketcher, declared_versions, pack, unpack
+from crawler.aligner.store import hash64
 from crawler.data import Document, Lang, LangPair, Page, PairScore, Sketch
 from crawler.extract.document import Reading, read_page
 from crawler.extract.plain import build_text_document
@@ -59,6 +60,7 @@ class Record(NamedTuple):
 
     group: str
     lang: Lang  # of the page; "" where only other pages are spoken of
+    page: int  # which page: the hash of its URL; 0 likewise
     data: bytes
 
 
@@ -129,7 +131,7 @@ class Extractor:
                 if link.rel == "alternate" and link.source_url and link.hreflang:
                     said = Versions(link.source_url, {link.hreflang: (link.url,)})
                     group = group_key(site_of(link.source_url))
-                    yield Record(group, "", encode(None, said))
+                    yield Record(group, "", 0, encode(None, said))
 
     def _of_document(
         self, document: Document, counts: Counter[str]
@@ -145,7 +147,8 @@ class Extractor:
         )
         if lang is not None and lang in self._sketchers:
             sketch = self._sketchers[lang].sketch(document)
-            yield Record(group_key(document.site), lang, encode(sketch, said))
+            group, page = group_key(document.site), hash64(document.url)
+            yield Record(group, lang, page, encode(sketch, said))
         else:
             counts["align/dropped/language"] += 1
         if len(said.urls) > 1:  # a page in a third language may know both versions
@@ -155,7 +158,7 @@ class Extractor:
                 if len(urls) == 1
             }
             for group in sorted(groups):
-                yield Record(group, "", encode(None, said))
+                yield Record(group, "", 0, encode(None, said))
 
 
 @dataclass(slots=True)
@@ -236,33 +239,5 @@ def align_group(
                     aligner.store.declare(versions.source, versions.urls.get(lang, ()))
         pairs = aligner.finish()
         counts.update(aligner.counts)
-        learned = aligner.lexicon if known is None else None
-        return GroupResult(pairs, learned or Lexicon.empty(langs), counts)
-
-
-# A group teaches as much as the bootstrap takes in; beyond, a larger one only takes
-# longer. What sixteen taught, a seventeenth hardly changes.
-_TEACHERS = 16
-
-
-def teachers(sizes: Mapping[str, tuple[int, int]], profile: AlignProfile) -> list[str]:
-    """The groups that are aligned first, so that others need not start from nothing.
-
-    Those that have most to teach: pages on the smaller side, up to what the bootstrap
-    takes in; of equals the smallest. `sizes`: the pages of each group on either side.
-    """
-    bootstrap = profile.bootstrap
-
-    def rank(group: str) -> tuple[int, int, str]:
-        return -min(*sizes[group], bootstrap.max_pairs), sum(sizes[group]), group
-
-    able = [group for group in sizes if min(sizes[group]) >= bootstrap.min_pairs]
-    return sorted(sorted(able, key=rank)[:_TEACHERS])
-
-
-def taught(known: Lexicon | None, lessons: Iterable[Lexicon]) -> Lexicon | None:
-    """What is known after the teachers, in the order of their names; None: nothing."""
-    for learned in lessons:
-        if len(learned):
-            known = known + learned if known else learned
-    return known
+        learned = aligner.learned or Lexicon.empty(langs)
+        return GroupResult(pairs, learned, counts)

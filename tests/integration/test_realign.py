@@ -18,10 +18,14 @@ from pathlib import Path
 
 import pytest
 
+from crawler.aligner.aligner import Aligner
 from crawler.aligner.profile import AlignProfile
+from crawler.data import LangPair
 from crawler.errors import RunDirError, WarcError
+from crawler.extract.document import read_page
 from crawler.realign import local
 from crawler.realign.local import Request, align_collection
+from crawler.realign.steps import take_in
 from crawler.warc.inputs import find_inputs, pieces_of
 from crawler.warc.record import layout
 from tests.commands import Run, bifocal, environment, pair_urls
@@ -334,3 +338,14 @@ def test_a_site_larger_than_its_share_of_memory_waits_on_the_disk(
     out = tmp_path / "out"
     align_collection(request([collection], out), memory=1_000_000)
     assert contents(out) == contents(undisturbed)
+
+
+def test_the_pairs_are_those_of_a_crawl_of_all_sites(undisturbed):
+    with Aligner(LangPair(*LANGS)) as aligner:
+        for site in SITES:
+            for page in site.pages():
+                take_in(aligner, read_page(page))
+        pairs = aligner.finish()
+    stored = Run(undisturbed).pairs
+    assert [(p.src_url, p.trg_url) for p in pairs] == pair_urls(Run(undisturbed))
+    assert [round(pair.score, 6) for pair in pairs] == [pair.score for pair in stored]

@@ -17,6 +17,7 @@ def test_the_records_of_a_site_come_back_from_all_files(tmp_path):
             Record(
                 f"site{chance.randrange(7)}.example",
                 chance.choice(["", *LANGS]),
+                chance.randrange(60),
                 chance.randbytes(chance.randrange(50)),
             )
             for _ in range(100)
@@ -34,7 +35,8 @@ def test_the_records_of_a_site_come_back_from_all_files(tmp_path):
             wanted = [r.data for r in mine if not r.lang or r.lang in langs]
             assert list(places.read(files)) == wanted
             assert places.size == sum(map(len, wanted))
-            counts = tuple(sum(r.lang == lang for r in mine) for lang in langs)
+            pages = {(r.lang, r.page) for r in mine}
+            counts = tuple(sum(p[0] == lang for p in pages) for lang in langs)
             assert sizes.get(site, (0, 0)) == (counts if all(counts) else (0, 0))
 
 

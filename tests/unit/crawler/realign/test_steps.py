@@ -19,7 +19,6 @@ from crawler.realign.steps import (
     extract,
     pairs_of,
     take_in,
-    teachers,
 )
 from crawler.warc.inputs import Piece
 from crawler.warc.text_columns import PlainText
@@ -142,13 +141,3 @@ def test_pages_that_tell_nothing_are_counted_by_reason(tmp_path):
 
 def site_date(site):
     return next(site.pages()).fetched_at
-
-
-def test_those_teach_that_have_most_to_teach_and_the_smallest_of_equals():
-    profile = AlignProfile()
-    enough = profile.bootstrap.max_pairs
-    sizes = {f"s{n:02}": (20 + n, 20 + n) for n in range(20)}
-    sizes |= {"giant": (90_000, 80_000), "large": (enough, enough), "few": (7, 9000)}
-    chosen = teachers(sizes, profile)
-    assert chosen == sorted(["giant", "large", *(f"s{n:02}" for n in range(6, 20))])
-    assert teachers({"few": (7, 9000)}, profile) == []
