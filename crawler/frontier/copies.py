@@ -25,7 +25,7 @@ from crawler.frontier.beliefs import Rates
 from crawler.urls import split
 
 # Texts between two tags that are shorter are menus, dates and labels, not sentences.
-_SENTENCE = 25
+SENTENCE = 25
 # With fewer characters in sentences, a page is told by everything that it shows.
 _MIN_TEXT = 200
 # Numbers, and what is as long as a session id.
@@ -40,7 +40,7 @@ def text_of(document: Document, site: Site) -> int:
     Menus, dates and counters do not count: two months of a calendar, or a list in two
     layouts, are the same.
     """
-    sentences = [chunk for chunk in document.chunks if len(chunk) >= _SENTENCE]
+    sentences = [chunk for chunk in document.chunks if len(chunk) >= SENTENCE]
     if sum(map(len, sentences)) < _MIN_TEXT:
         return _hash(f"{site} {document.digest}")
     text = "\n".join([site, *sentences]).encode("utf-8", "surrogatepass")
