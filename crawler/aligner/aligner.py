@@ -150,8 +150,7 @@ class Aligner:
         if not found or not is_text(pages[page], self._running):
             return []
         clean = self._running.clean
-        admitted = []
-        ids = {pages[other].url: other for other in others}
+        candidates, admitted = [], []
         for other in others:
             if not is_text(pages[other], self._running):
                 continue
@@ -163,13 +162,14 @@ class Aligner:
             }
             pair = CandidatePair(ends[0], ends[1], frozenset(found[other]))
             if features := self._judge.admit(pair):
+                candidates.append(other)
                 admitted.append((pair, features | evidence))
         scores = self._judge.judge(admitted, self.profile.min_score)
-        best = max(scores, key=lambda score: score.score, default=None)
-        if best is None:
+        good = [(score, other) for score, other in zip(scores, candidates) if score]
+        if not good:
             return []
-        other = ids.get(best.src_url) or ids[best.trg_url]
-        return [best] if self._is_progress(page, other, best) else []
+        best, partner = max(good, key=lambda pair: pair[0].score)
+        return [best] if self._is_progress(page, partner, best) else []
 
     def _is_progress(self, page: int, other: int, pair: PairScore) -> bool:
         """Is a pair better than what either page has? If so, note it."""

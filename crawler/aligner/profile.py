@@ -79,7 +79,7 @@ class AlignProfile:
     min_score: float = 0.5  # probability above which a pair is accepted
     model: str = "logistic"  # how features become a score: see scorers.combine
     # Brute force over all pages up to here; beyond it content is compared only for
-    # pages without a partner by URL or link.
+    # pages without a partner by URL or link, and by `search` if these are as many.
     max_content_pages: int = 20_000
     substrings: bool = False  # candidates by Resnik & Smith's own handles as well
     gates: GateConfig = field(default_factory=GateConfig)

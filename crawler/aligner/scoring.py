@@ -73,33 +73,32 @@ class PairJudge:
 
     def judge(
         self, admitted: Sequence[tuple[CandidatePair, Features]], min_score: float
-    ) -> list[PairScore]:
-        """The scores of the admitted pairs that reach a threshold, in their order.
+    ) -> list[PairScore | None]:
+        """The score of each admitted pair; None if it is below the threshold.
 
         The features are what `admit` gave, and what is known of a pair beyond its two
         pages; those that are still absent are added.
         """
         likely = []
-        for pair, features in admitted:
+        for number, (_, features) in enumerate(admitted):
             # without neighbours to compare with, a cosine stands for itself
             for name in ("nearest.cosine", "margin.src", "margin.trg"):
                 features.setdefault(name, features.get("ngrams.cosine", 0.0))
             if self.model.best_case(features) >= min_score:
-                likely.append((pair, features))
+                likely.append(number)
             else:
                 self._count("content")
-        self._complete(likely)
-        scores = []
-        for pair, features in likely:
+        self._complete([admitted[number] for number in likely])
+        scores: list[PairScore | None] = [None] * len(admitted)
+        for number in likely:
+            pair, features = admitted[number]
             score = self.model.probability(features)
-            if score >= min_score:
-                scores.append(
-                    PairScore(
-                        pair.src.url, pair.trg.url, score, features, pair.found_by
-                    )
-                )
-            else:
+            if score < min_score:
                 self._count("score")
+                continue
+            scores[number] = PairScore(
+                pair.src.url, pair.trg.url, score, features, pair.found_by
+            )
         return scores
 
     def _complete(self, pairs: Sequence[tuple[CandidatePair, Features]]) -> None:

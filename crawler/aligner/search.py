@@ -30,14 +30,13 @@ def search(
     """The nearest pages of each of `src` and `trg`."""
     if not len(src) or not len(trg):
         return Neighbours()
-    one, other = ([collection.sketch(page) for page in side] for side in (src, trg))
     if profile.search == "signatures":
-        rows, columns = project(
-            one, other, lexicon, profile.translated_words.projection
-        )
+        sketches = [[collection.sketch(page) for page in side] for side in (src, trg)]
+        config = profile.translated_words.projection
+        rows, columns = project(sketches[0], sketches[1], lexicon, config)
         return near_signatures(src, trg, rows, columns, profile.signatures)
     bridge: Bridge = WordForWord(lexicon)
     if profile.bridge == "word_clusters":
         bridge = WordClusters(lexicon, profile.word_clusters)
-    terms = [bridge.encode(sketch) for sketch in (*one, *other)]
+    terms = [bridge.encode(collection.sketch(page)) for page in (*src, *trg)]
     return shingles(src, trg, terms, profile.shingles)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -34,7 +34,7 @@ from crawler.aligner.near_duplicates import (
 from crawler.aligner.one_to_one import Scored, one_to_one
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers.lengths import log_ratio
-from crawler.aligner.scoring import PairJudge
+from crawler.aligner.scoring import Features, PairJudge
 from crawler.aligner.search import search
 from crawler.data import CandidatePair, PairScore
 from crawler.protocols import CandidateGenerator
@@ -45,6 +45,8 @@ _Pair = tuple[int, int]  # page numbers, src first
 _MIN_RATIOS = 5
 # Neighbours with so much of the best cosine may be copies of each other.
 _AS_NEAR = 0.9
+_AT_ONCE = 256  # candidates whose pages are in memory together: 10 MB
+_MAX_KNOWN = 2000  # pairs that a model is adapted to; it has five numbers to learn
 # The nearest is surely right where the next has at most so much of its cosine.
 _CLEAR = 0.75
 
@@ -137,12 +139,19 @@ class SiteAlignment:
     def _neighbours(self, *, seeding: bool) -> Neighbours:
         """What content proposes: for all pages, or, if they are too many, the rest."""
         src, trg = self._originals()
-        if max(len(src), len(trg)) > self.profile.max_content_pages:
+        limit = self.profile.max_content_pages
+        if max(len(src), len(trg)) > limit:
             partnered = {page for pair in self._proposed for page in pair}
             src, trg = ([p for p in side if p not in partnered] for side in (src, trg))
+        too_many = max(len(src), len(trg)) > limit
         if self.lexicon is None:
-            return shared_words(self.collection, src, trg, self.profile.shared_words)
-        if seeding or self.profile.search == "exact":
+            # what URLs and links propose has to teach the first lexicon of a giant
+            return (
+                Neighbours()
+                if too_many
+                else shared_words(self.collection, src, trg, self.profile.shared_words)
+            )
+        if not too_many and (seeding or self.profile.search == "exact"):
             return translated_words(
                 self.collection, src, trg, self.lexicon, self.profile.translated_words
             )
@@ -171,32 +180,44 @@ class SiteAlignment:
         found = dict(self._proposed)
         for pair in near.worthwhile(self.profile.min_share):
             found[pair] = found.get(pair, frozenset()) | name
-        sketch = self.collection.sketch
-        admitted = {}
+        admitted: dict[_Pair, Features] = {}
         for pair in sorted(found):
-            candidate = CandidatePair(sketch(pair[0]), sketch(pair[1]), found[pair])
-            features = judge.admit(candidate)
-            if features:
-                admitted[pair] = candidate, features
+            if features := judge.admit(self._candidate(pair, found)):
+                admitted[pair] = features
         self._join_near_copies(near)
         refused = found.keys() - admitted.keys()
-        for pair, (_, features) in admitted.items():
+        for pair, features in admitted.items():
             features |= self._evidence(pair, near, refused)
-        known = {p: right for p, right in self._known(near).items() if p in admitted}
-        judge.adapt([admitted[pair] for pair in known], list(known.values()))
-        ends = {
-            (s.src_url, s.trg_url): s
-            for s in judge.judge(list(admitted.values()), self._floor)
-        }
-        url = self.collection.url
-        self.scores = {
-            pair: ends[key]
-            for pair in admitted
-            if (key := (url(pair[0]), url(pair[1]))) in ends
-        }
+        known = [item for item in self._known(near).items() if item[0] in admitted]
+        known = known[:: 1 + len(known) // _MAX_KNOWN]
+        judge.adapt(
+            [(self._candidate(pair, found), admitted[pair]) for pair, _ in known],
+            [right for _, right in known],
+        )
+        self.scores: dict[_Pair, PairScore] = {}
+        pairs = list(admitted)
+        for start in range(0, len(pairs), _AT_ONCE):
+            batch = pairs[start : start + _AT_ONCE]
+            scores = judge.judge(
+                [(self._candidate(pair, found), admitted[pair]) for pair in batch],
+                self._floor,
+            )
+            self.scores |= {
+                pair: score for pair, score in zip(batch, scores) if score is not None
+            }
+
+    def _candidate(
+        self, pair: _Pair, found: Mapping[_Pair, frozenset[str]]
+    ) -> CandidatePair:
+        sketch = self.collection.sketch
+        return CandidatePair(sketch(pair[0]), sketch(pair[1]), found[pair])
 
     def _known(self, near: Neighbours) -> dict[_Pair, bool]:
-        """Is a pair right? For those of which content alone makes it clear."""
+        """Is a pair right? For those of which content alone makes it clear.
+
+        Of a round that only looks for seeds no wrong pair is a candidate: its model
+        learns to rank by content where the rest does not fit.
+        """
         known = {}
         for pair, cosine in near.mutual().pairs.items():
             rivals = [self._rivals(page, pair, near) for page in pair]

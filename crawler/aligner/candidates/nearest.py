@@ -23,7 +23,7 @@ class NearestConfig:
 
     n_best: int = 8  # ALIGNMENT section 6: the right page is in the first 8 in 99.9 %
     min_cosine: float = 0.02  # below it two pages share a number by chance
-    block: int = 1024  # src pages compared at a time, to bound memory
+    cells: int = 1 << 24  # cosines held at a time: 64 MB
 
 
 @dataclass(slots=True)
@@ -85,8 +85,9 @@ def _best(
 ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int64]]]:
     """For each row the largest cosines above 0, and their columns."""
     columns = columns.T.tocsr()
-    for start in range(0, rows.shape[0], config.block):
-        for cosines in (rows[start : start + config.block] @ columns).toarray():
+    block = max(1, config.cells // max(columns.shape[1], 1))
+    for start in range(0, rows.shape[0], block):
+        for cosines in (rows[start : start + block] @ columns).toarray():
             top = _top(cosines, config.n_best)
             yield cosines[top], top
 

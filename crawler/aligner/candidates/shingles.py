@@ -13,6 +13,7 @@ See also: `nearest` (all pairs, exact), `signatures` (hashes of whole vectors).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -39,6 +40,9 @@ class ShinglesConfig:
     # has so many given bits set, and at most so many a page.
     sampled_bits: int = 0
     max_ngrams: int = 20_000
+    # With more words than this on all pages, as many bits more as bring the matching
+    # n-grams below it: 10 M take 0.5 GB while they are sorted.
+    max_words: int = 10_000_000
     min_cosine: float = 0.1  # section 3.1
     max_disorder: float = 1.0  # of permutation_distance; the paper gives no value
     nearest: NearestConfig = field(default_factory=NearestConfig)
@@ -95,7 +99,11 @@ def candidates(
 
     Pages are numbered as in `terms`; those from `first_trg` on are of trg.
     """
-    grams, pages = _postings([_matching(page, config) for page in terms])
+    words = sum(map(len, terms))
+    bits = config.sampled_bits + max(
+        0, math.ceil(math.log2(1 + words) - math.log2(1 + config.max_words))
+    )
+    grams, pages = _postings([_matching(page, config, bits) for page in terms])
     if not len(grams):
         return np.empty((0, 2), np.int64)
     starts = np.flatnonzero(np.r_[True, grams[1:] != grams[:-1]])
@@ -117,10 +125,10 @@ def candidates(
     return np.stack([keys // len(terms), keys % len(terms)], axis=1)
 
 
-def _matching(terms: Terms, config: ShinglesConfig) -> Terms:
+def _matching(terms: Terms, config: ShinglesConfig, sampled_bits: int) -> Terms:
     grams = np.unique(ngrams(terms, config.matching_order))
-    if config.sampled_bits:
-        mask = np.uint64((1 << config.sampled_bits) - 1)
+    if sampled_bits:
+        mask = np.uint64((1 << sampled_bits) - 1)
         grams = grams[grams & mask == mask]
     return grams[: config.max_ngrams]  # hashes: the smallest are a fair sample
 
