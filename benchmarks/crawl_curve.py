@@ -25,6 +25,7 @@ in the tables of the worlds.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import statistics
@@ -263,6 +264,16 @@ def load_models(
     )
 
 
+def _name_of(model: object) -> str:
+    """The class of a model and, of one that ships, which weights it has."""
+    kind = type(model)
+    weights = ROOT / "models" / "weights" / f"{kind.__module__.rpartition('.')[2]}.npz"
+    digest = ""
+    if weights.exists():
+        digest = f"@{hashlib.sha256(weights.read_bytes()).hexdigest()[:8]}"
+    return f"{kind.__name__}{digest}"
+
+
 def scorer_of(
     profile: str, langs: LangPair, models: tuple[UrlLanguageModel, UrlPairModel]
 ) -> tuple[UrlScorer, bool]:
@@ -385,6 +396,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     before = json.loads(args.out.read_text()) if args.out and args.out.exists() else []
     known = {(row["site"], row["pair"]): row for row in before}
     models = load_models(args.language_model, args.pair_model)
+    names = " ".join(map(_name_of, models))
     sites = load_sites(args.worlds, args.built, args.sites)
     # models that are never wrong know the site beforehand: only of a simulation
     profiles = [p for p in args.profiles if not (args.crawl and p.endswith(PERFECT))]
@@ -427,6 +439,8 @@ def main(argv: Sequence[str] | None = None) -> None:
                 orders[profile] = figures(hits_of(order.pages, true_pairs), baseline)
                 told = {k: v for k, v in asdict(order).items() if k != "pages"}
                 orders[profile] |= told | {"pages": len(order.pages)}
+                if profile in ("focused", "adaptive"):
+                    orders[profile]["models"] = names
             orders = known.pop((recorded.name, pair), {}).get("orders", {}) | orders
             rows.append(
                 {
