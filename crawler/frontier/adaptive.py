@@ -346,6 +346,10 @@ class AdaptiveScorer:
         for name, url in self._urls.items():
             names.setdefault(self._at(url), []).append(name)
         numbers = {url: n for n, url in enumerate(names)}
+
+        def number(url: _Url) -> int:
+            return numbers[url if url.moved_to is None else self._at(url)]
+
         rows = [
             {
                 "urls": names[url],
@@ -358,10 +362,9 @@ class AdaptiveScorer:
                 "model": url.model,  # whole: near ties would come out otherwise
                 "score": url.score,
                 "partners": [
-                    (numbers[self._at(other)], kind)
-                    for other, kind in url.partners.items()
+                    (number(other), kind) for other, kind in url.partners.items()
                 ],
-                "links": [numbers[self._at(other)] for other in url.links],
+                "links": list(map(number, url.links)),
             }
             for url in numbers
         ]
