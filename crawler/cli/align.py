@@ -35,6 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memory", default="4G", help="for all processes together (default 4G)"
     )
     parser.add_argument(
+        "--spark",
+        metavar="MASTER",
+        help="do it on a cluster: local[2], spark://HOST:PORT, yarn (extra `spark`)",
+    )
+    parser.add_argument(
         "--resume", action="store_true", help="go on with what a killed run left"
     )
 
@@ -45,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
 
     from crawler.aligner.profile import AlignProfile
     from crawler.config import load_profile
-    from crawler.realign.local import Request, align_collection
+    from crawler.realign.local import align_collection
+    from crawler.realign.request import Request
 
     request = Request(
         tuple(args.paths),
@@ -54,12 +60,21 @@ def run(args: argparse.Namespace) -> int:
         load_profile(AlignProfile, args.profile),
         Path(args.lexicon) if args.lexicon else None,
     )
-    stats = align_collection(
-        request,
-        jobs=args.jobs,
-        memory=_memory(args.memory),
-        resume=args.resume,
-    )
+    if args.spark:
+        if args.resume or args.jobs > 1:
+            raise UsageError(
+                "--spark has tasks of its own: without --jobs and --resume"
+            )
+        from crawler.realign.spark import align_on_spark
+
+        stats = align_on_spark(request, args.spark)
+    else:
+        stats = align_collection(
+            request,
+            jobs=args.jobs,
+            memory=_memory(args.memory),
+            resume=args.resume,
+        )
     where = "*/" if len(request.langs) > 2 else ""
     print(
         f"Read {stats['pages']} pages and found {stats['pairs']} document pairs:"

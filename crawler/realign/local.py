@@ -35,6 +35,7 @@ from crawler.data import Lang, LangPair, PairScore
 from crawler.errors import RunDirError
 from crawler.realign.pool import Pool
 from crawler.realign.progress import Progress
+from crawler.realign.request import Request, load_lexicon, summary
 from crawler.realign.shuffle import Places, Shuffle, write_records
 from crawler.realign.steps import (
     Extraction,
@@ -56,33 +57,6 @@ _STORE_SHARE = 0.1
 GIGABYTE = 2**30
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked for, apart from how many processes do it."""
-
-    paths: tuple[str, ...]
-    langs: tuple[Lang, ...]
-    out: Path
-    profile: AlignProfile
-    lexicon: Path | None = None  # a lexicon.npz, or the directory of an earlier run
-
-    def known(self, langs: LangPair) -> Lexicon | None:
-        """The lexicon that a pair of languages starts with."""
-        path = self.lexicon
-        if path is not None and path.is_dir():
-            path = RunDir(self.run_path(langs, path)).lexicon
-        return _load_lexicon(path, langs) if path else None
-
-    def run_path(self, langs: LangPair, out: Path) -> Path:
-        """The run directory of a pair of languages."""
-        return out / "-".join(langs) if len(self.langs) > 2 else out
-
-
-@lru_cache(8)
-def _load_lexicon(path: Path, langs: LangPair) -> Lexicon:
-    return Lexicon.load(path, langs)
-
-
 def align_collection(
     request: Request,
     *,
@@ -98,7 +72,7 @@ def align_collection(
     what an earlier run of the same request left in the directory.
     """
     pairs = pairs_of(request.langs)
-    runs = {langs: RunDir(request.run_path(langs, request.out)) for langs in pairs}
+    runs = {langs: request.run(langs) for langs in pairs}
     # what is not there is said before anything is written
     inputs = find_inputs(_spooled(request))
     known = {langs: request.known(langs) for langs in pairs}
@@ -111,12 +85,12 @@ def align_collection(
                 " with it: --resume"
             )
         if not work.exists():
-            return _summary(runs)
+            return summary(runs.values())
     with _locked(work):
         _check_plan(work, plan)
         for langs, run in runs.items():
             run.open(langs)
-            run.write(_about(request, langs, inputs, known[langs]))
+            run.write(request.about(langs, inputs, known[langs]))
         engine = _Engine(request, work, memory // jobs, progress or Progress())
         with Pool(jobs) as pool:
             counts = engine.extract(
@@ -126,7 +100,7 @@ def align_collection(
                 engine.align(pool, langs, runs[langs], known[langs], counts)
     shutil.rmtree(work)
     _stdin_file(request).unlink(missing_ok=True)
-    return _summary(runs)
+    return summary(runs.values())
 
 
 def _stdin_file(request: Request) -> Path:
@@ -164,17 +138,6 @@ def _size(path: str) -> int:
     return 0 if Path(path).is_dir() else size_of(path)
 
 
-def _about(
-    request: Request, langs: LangPair, inputs: Sequence[str], known: Lexicon | None
-) -> dict[str, Any]:
-    return {
-        "langs": list(langs),
-        "warcs": list(inputs),
-        "lexicon": known.digest if known else None,
-        "align": to_table(request.profile),
-    }
-
-
 def _check_plan(work: Path, plan: dict[str, Any]) -> None:
     path = work / "plan.json"
     if path.exists():
@@ -206,14 +169,6 @@ def _locked(work: Path) -> Iterator[None]:
         raise RunDirError(f"{work}: another process is at work here") from error
     finally:
         os.close(lock)
-
-
-def _summary(runs: dict[LangPair, RunDir]) -> dict[str, Any]:
-    stats: Counter[str] = Counter()
-    for run in runs.values():
-        stats.update({n: v for n, v in run.stats().items() if n != "pages"})
-    stats["pages"] = run.stats()["pages"]
-    return dict(stats)
 
 
 class _Engine:
@@ -324,7 +279,7 @@ class _Engine:
             align(tasks, lexicon)
         else:
             align([task for task in tasks if task[0] in lessons], None)
-        learned = taught(known, (_load_lexicon(_lesson(p), langs) for p in lessons))
+        learned = taught(known, (load_lexicon(_lesson(p), langs) for p in lessons))
         if not known:
             if learned:
                 learned.save(lexicon)
@@ -409,7 +364,7 @@ class _Alignment:
 def _align_groups(path: Path, groups: Sequence[Places], task: _Alignment) -> int:
     """Write the pairs of some groups; how many pages they have."""
     langs, profile, lexicon = task.langs, task.profile, task.lexicon
-    known = _load_lexicon(lexicon, langs) if lexicon else None
+    known = load_lexicon(lexicon, langs) if lexicon else None
     counts: Counter[str] = Counter()
     learned: list[Lexicon] = []
 

@@ -24,7 +24,8 @@ from crawler.data import LangPair
 from crawler.errors import RunDirError, WarcError
 from crawler.extract.document import read_page
 from crawler.realign import local
-from crawler.realign.local import Request, align_collection
+from crawler.realign.local import align_collection
+from crawler.realign.request import Request
 from crawler.realign.steps import take_in
 from crawler.warc.inputs import find_inputs, pieces_of
 from crawler.warc.record import layout

@@ -1,0 +1,69 @@
+"""What is asked of a run, wherever it runs, and what is said of it when it is done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.profile import AlignProfile
+from crawler.config import to_table
+from crawler.data import Lang, LangPair
+from crawler.rundir import RunDir
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Which pages are to be paired, how, and where the pairs go."""
+
+    paths: tuple[str, ...]
+    langs: tuple[Lang, ...]
+    out: Path
+    profile: AlignProfile
+    lexicon: Path | None = None  # a lexicon.npz, or the directory of an earlier run
+
+    def run(self, langs: LangPair) -> RunDir:
+        """The run directory of a pair of languages."""
+        return self._run(langs, self.out)
+
+    def known(self, langs: LangPair) -> Lexicon | None:
+        """The lexicon that a pair of languages starts with."""
+        path = self.lexicon
+        if path is not None and path.is_dir():
+            path = self._run(langs, path).lexicon
+        return load_lexicon(path, langs) if path else None
+
+    def about(
+        self, langs: LangPair, inputs: Sequence[str], known: Lexicon | None
+    ) -> dict[str, Any]:
+        """What run.json says."""
+        return {
+            "langs": list(langs),
+            "warcs": list(inputs),
+            "lexicon": known.digest if known else None,
+            "align": to_table(self.profile),
+        }
+
+    def _run(self, langs: LangPair, out: Path) -> RunDir:
+        return RunDir(out / "-".join(langs) if len(self.langs) > 2 else out)
+
+
+@lru_cache(8)
+def load_lexicon(path: Path, langs: LangPair) -> Lexicon:
+    """A lexicon, read once by each process."""
+    return Lexicon.load(path, langs)
+
+
+def summary(runs: Iterable[RunDir]) -> dict[str, Any]:
+    """The counters of several runs over the same pages: pages once, pairs together."""
+    stats: Counter[str] = Counter()
+    pages = 0
+    for run in runs:
+        counts = run.stats()
+        pages = counts.pop("pages")
+        stats.update(counts)
+    return {**stats, "pages": pages}
