@@ -4,6 +4,7 @@
     python -m benchmarks.aligner_quality pools POOLS      content only: no URL, no link
     python -m benchmarks.aligner_quality profiles POOLS   the same by papers' settings
     python -m benchmarks.aligner_quality stress POOLS     content only, and little of it
+    python -m benchmarks.aligner_quality speed POOLS      pages a second, one core
 
 WORLDS holds `warcs`, `truth` and `pairs.json`; POOLS a folder en-xx for each language
 with `docs.tsv` (id, language, name, HTML file, text) and `truth.tsv`. Results go to
@@ -32,12 +33,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.degrade import first_words, half_of_blocks, main_text
+from benchmarks.machine import machine
 from crawler.aligner.aligner import Aligner
+from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile, GateConfig
+from crawler.aligner.sketch import Sketcher
 from crawler.config import load_profile
 from crawler.data import Document, LangPair, PairScore
 from crawler.extract.document import read_page
-from crawler.extract.linearize import linearize
+from crawler.extract.linearize import Linearized, linearize
+from crawler.realign.steps import take_in
 from crawler.reports.quality import judge_pairs, read_gold
 from crawler.warc.reader import iter_pages
 
@@ -67,12 +72,16 @@ def sites(worlds: Path) -> dict[str, object]:
         if not files:
             continue
         readings = [read_page(page) for page in iter_pages(files)]
-        documents = [r.document for r in readings if r.document]
         figures = []
         for pair in pairs:
             langs = LangPair.parse(pair.replace("-", ","))
             truth = next((worlds / "truth").glob(f"{site}.truth.tsv*"))
-            found, seconds = align(documents, langs)
+            start = time.process_time()
+            with Aligner(langs) as aligner:
+                for reading in readings:
+                    take_in(aligner, reading)
+                found = aligner.finish()
+            seconds = time.process_time() - start
             judged = judge_pairs(found, read_gold(truth, langs))
             figures.append(judged.f1)
             table[f"{site} {pair}"] = {
@@ -88,13 +97,18 @@ def sites(worlds: Path) -> dict[str, object]:
 
 
 def align(
-    documents: Sequence[Document], langs: LangPair, profile: AlignProfile | None = None
+    documents: Sequence[Document],
+    langs: LangPair,
+    profile: AlignProfile | None = None,
+    known: Lexicon | None = None,
 ) -> tuple[list[PairScore], float]:
-    """The pairs, and the processor seconds that they took."""
+    """The final pairs, and the processor seconds that they took."""
     start = time.process_time()
-    with Aligner(langs, profile) as aligner:
+    sketcher = Sketcher(langs)
+    with Aligner(langs, profile, known=known) as aligner:
         for document in documents:
-            aligner.add(document)
+            if document.lang in langs:
+                aligner.store.put(sketcher.sketch(document))
         found = aligner.finish()
     return found, time.process_time() - start
 
@@ -103,16 +117,19 @@ def align(
 
 
 def read_pool(folder: Path) -> tuple[list[Document], Truth, float]:
-    """The pages of a pool, its true pairs, and the seconds that reading took."""
+    """The pages of a pool, its true pairs, and the seconds that parsing took."""
     documents = []
     csv.field_size_limit(sys.maxsize)
-    start = time.process_time()
+    seconds = 0.0
     with (folder / "docs.tsv").open(encoding="utf-8", newline="") as file:
         for name, lang, _, path, _ in csv.reader(
             file, delimiter="\t", quoting=csv.QUOTE_NONE
         ):
-            documents.append(_hidden(name, lang, folder.parents[1] / path))
-    seconds = time.process_time() - start
+            body = (folder.parents[1] / path).read_bytes()
+            start = time.process_time()
+            linear = linearize(body.decode("utf-8", "replace"))
+            seconds += time.process_time() - start
+            documents.append(_hidden(name, lang, Path(path), linear))
     truth = [
         (_address(src), _address(trg))
         for src, trg, *_ in (
@@ -127,9 +144,8 @@ def _address(name: str) -> str:
     return f"https://{SITE}/{'1' if name.startswith('en') else '2'}{name[-5:]}"
 
 
-def _hidden(name: str, lang: str, path: Path) -> Document:
+def _hidden(name: str, lang: str, path: Path, linear: Linearized) -> Document:
     """A page without links, and without text that spells its file name."""
-    linear = linearize(path.read_bytes().decode("utf-8", "replace"))
     stem = path.name.split(".")[0].lower()
     known = len(stem) >= 4 and stem not in ("index", "intro", "what")
 
@@ -151,18 +167,54 @@ _LEAK = re.compile(r"text/[a-z]+/.*\.(xhp|html)|/text/s[a-z]+/|\.xhp|^This page 
 def pools(folder: Path) -> dict[str, dict[str, object]]:
     table: dict[str, dict[str, object]] = {}
     for pool in sorted(folder.iterdir()):
-        documents, truth, reading = read_pool(pool)
+        documents, truth, parsing = read_pool(pool)
         langs = LangPair.parse(pool.name.replace("-", ","))
         first, _ = align(documents, langs, without_lexicon())
-        found, seconds = align(documents, langs, _ALL)
+        found, pairing = align(documents, langs, _ALL)
         table[pool.name] = {
             "pages": len(documents),
-            "pages/s, HTML to pairs": round(len(documents) / (reading + seconds)),
             "shared words": measure(first, truth, documents),
             "lexicon": measure(found, truth, documents),
+            "seconds to parse": round(parsing, 1),
+            "seconds to pair": round(pairing, 1),
         }
         print(pool.name, json.dumps(table[pool.name]), flush=True)
     return table
+
+
+def speed(folder: Path) -> dict[str, object]:
+    """HTML in memory to accepted pairs; with a bootstrap, and with its lexicon."""
+    table: dict[str, object] = {"machine": machine()}
+    for pool in sorted(folder.iterdir()):
+        documents, _, parsing = read_pool(pool)
+        langs = LangPair.parse(pool.name.replace("-", ","))
+        _, bootstrap = align(documents, langs)
+        known = lexicon_of(documents, langs)
+        learning = replace(AlignProfile().bootstrap, shares=())
+        _, stored = align(documents, langs, AlignProfile(bootstrap=learning), known)
+        table[pool.name] = {
+            "pages": len(documents),
+            "tokens of markup and text a page": round(
+                mean(len(document.tokens) for document in documents)
+            ),
+            "parsing, pages/s": round(len(documents) / parsing),
+            "HTML to pairs, pages/s": round(len(documents) / (parsing + bootstrap)),
+            "with a stored lexicon, pages/s": round(
+                len(documents) / (parsing + stored)
+            ),
+        }
+        print(pool.name, table[pool.name], flush=True)
+    return table
+
+
+def lexicon_of(documents: Sequence[Document], langs: LangPair) -> Lexicon | None:
+    """What a site teaches."""
+    sketcher = Sketcher(langs)
+    with Aligner(langs) as aligner:
+        for document in documents:
+            aligner.store.put(sketcher.sketch(document))
+        aligner.finish()
+        return aligner.lexicon
 
 
 def profiles(folder: Path) -> dict[str, dict[str, float]]:
@@ -314,12 +366,7 @@ def small_sites(
     chosen = chance.sample(truth, 150)
     taken = {url for pair in chosen for url in pair}
     by_url = {document.url: document for document in documents}
-    with Aligner(langs) as aligner:
-        for document in documents:
-            if document.url not in taken:
-                aligner.add(document)
-        aligner.finish()
-        known = aligner.lexicon
+    known = lexicon_of([d for d in documents if d.url not in taken], langs)
     found: dict[str, list[float]] = {"with the lexicon": [], "without": []}
     for start in range(0, len(chosen), 15):
         pairs = chosen[start : start + 15]
@@ -364,6 +411,7 @@ def _no_anchors(documents: Sequence[Document], _: Truth) -> Iterator[Document]:
 
 KINDS: dict[str, Callable[[Path], object]] = {
     "sites": sites,
+    "speed": speed,
     "pools": pools,
     "profiles": profiles,
     "stress": stress,

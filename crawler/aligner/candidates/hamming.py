@@ -15,24 +15,29 @@ from numpy.typing import NDArray
 
 Signatures = NDArray[np.uint64]  # one row of 64-bit words for each page
 Pairs = NDArray[np.int64]  # (row, row, distance)
-_BLOCK = 1 << 22  # words compared at a time without numba
+# Compared at a time: the sums of the columns stay in the nearest cache; without numba
+# the words take 32 MB.
+_ROWS, _COLUMNS = 256, 1024
 
 
 def all_pairs(src: Signatures, trg: Signatures, max_distance: int) -> Pairs:
     """Brute force: (row of src, row of trg, distance) within a distance, sorted."""
     found = [np.empty((0, 3), np.int64)]
     compiled = _compiled()
-    step = max(1, _BLOCK // max(trg.size, 1))
-    for start in range(0, len(src), step):
-        block = src[start : start + step]
-        if compiled:
-            distance = compiled[0](block, trg)
-        else:
-            different = block[:, None, :] ^ trg[None, :, :]
-            distance = np.bitwise_count(different).sum(axis=2, dtype=np.int64)
-        rows, columns = np.nonzero(distance <= max_distance)
-        found.append(np.stack([rows + start, columns, distance[rows, columns]], axis=1))
-    return np.concatenate(found)
+    for start in range(0, len(src), _ROWS):
+        rows_here = src[start : start + _ROWS]
+        for first in range(0, len(trg), _COLUMNS):
+            others = trg[first : first + _COLUMNS]
+            if compiled:
+                distance = compiled[0](rows_here, np.ascontiguousarray(others.T))
+            else:
+                different = rows_here[:, None, :] ^ others[None, :, :]
+                distance = np.bitwise_count(different).sum(axis=2, dtype=np.int64)
+            rows, columns = np.nonzero(distance <= max_distance)
+            ends = rows + start, columns + first, distance[rows, columns]
+            found.append(np.stack(ends, axis=1).astype(np.int64))
+    pairs = np.concatenate(found)
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
 def window_pairs(
@@ -73,14 +78,20 @@ def _compiled() -> tuple[Callable[..., Any], Callable[..., Any]] | None:
     popcount: Any = _popcount  # one argument: numba fills in the context
 
     @njit
-    def distances(src: Signatures, trg: Signatures) -> NDArray[np.uint16]:
-        result = np.empty((len(src), len(trg)), np.uint16)
+    def distances(src: Signatures, by_word: Signatures) -> NDArray[np.uint16]:
+        # one word of all pages of trg after the other: eight pages at a time in the
+        # registers of the processor, 3 ns a pair instead of 5
+        pages = by_word.shape[1]
+        result = np.empty((len(src), pages), np.uint16)
+        total = np.empty(pages, np.uint64)
         for i in range(len(src)):
-            for j in range(len(trg)):
-                total = np.uint64(0)
-                for k in range(src.shape[1]):
-                    total += popcount(src[i, k] ^ trg[j, k])
-                result[i, j] = total
+            total[:] = 0
+            for k in range(src.shape[1]):
+                word = src[i, k]
+                for j in range(pages):
+                    total[j] += popcount(word ^ by_word[k, j])
+            for j in range(pages):
+                result[i, j] = total[j]
         return result
 
     @njit

@@ -13,6 +13,7 @@ See also: `exact`, the maximum cardinality matching that the paper compares it w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.data import CandidatePair
 
 FIRST_WORDS = 500  # section 3.3
-THRESHOLD = 0.15  # section 3.4: the paper's, for a translation
+_REMEMBERED = 512  # pages, some 10 KB each
 
 Words = NDArray[np.uint32]
 
@@ -52,51 +53,74 @@ class TsimScorer:
 
 
 class LinkTable:
-    """A lexicon ready to be asked which words of two pages may be linked."""
+    """A lexicon ready to be asked which words of two pages may be linked.
+
+    Of a page that comes several times in a row, as they do, the lexicon's entries are
+    looked up once.
+    """
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._src, self._trg = lexicon.src, lexicon.trg  # sorted by src, then trg
         self._weight = np.sqrt(lexicon.p_src() * lexicon.p_trg())
+        self.counted = lru_cache(_REMEMBERED)(_counted)
+        self._entries = lru_cache(_REMEMBERED)(self._entries_of)
 
     def between(
         self, src: Words, trg: Words
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """(place in src, place in trg, weight) of each possible link, best first.
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(place in src, place in trg) of each possible link, best first.
 
         Both arrays are sorted and without repetition. A word that both pages have is
         linked to itself with the least weight of all.
         """
+        places, words = self._entries(src.tobytes())
+        place_trg, known = _places(trg, words)
+        same_trg, same = _places(trg, src)
+        return (
+            np.concatenate([places[known], np.flatnonzero(same)]),
+            np.concatenate([place_trg[known], same_trg[same]]),
+        )
+
+    def _entries_of(self, page: bytes) -> tuple[NDArray[np.int64], Words]:
+        """(place in the page, translation) of each entry, best first."""
+        src = np.frombuffer(page, np.uint32)
         starts = np.searchsorted(self._src, src, "left")
         counts = np.searchsorted(self._src, src, "right") - starts
         ends = np.cumsum(counts)
         entries = np.arange(ends[-1] if len(ends) else 0)
         entries += np.repeat(starts - (ends - counts), counts)
-        place_src = np.repeat(np.arange(len(src)), counts)
-        place_trg = np.searchsorted(trg, self._trg[entries])
-        place_trg[place_trg == len(trg)] = 0
-        known = trg[place_trg] == self._trg[entries] if len(trg) else entries < 0
-        _, same_src, same_trg = np.intersect1d(
-            src, trg, assume_unique=True, return_indices=True
-        )
-        weight = np.r_[self._weight[entries[known]], np.zeros(len(same_src))]
-        place_src = np.r_[place_src[known], same_src]
-        place_trg = np.r_[place_trg[known], same_trg]
-        order = np.lexsort((place_trg, place_src, -weight))
-        return place_src[order], place_trg[order], weight[order]
+        order = np.argsort(-self._weight[entries], kind="stable")
+        places = np.repeat(np.arange(len(src)), counts)
+        return places[order], self._trg[entries[order]]
+
+
+def _places(page: Words, words: Words) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Where words stand in a page's sorted words, and whether they do."""
+    if not len(page):
+        return np.zeros(len(words), np.int64), np.zeros(len(words), bool)
+    places = np.searchsorted(page, words)
+    places[places == len(page)] = 0
+    return places, page[places] == words
+
+
+def _counted(page: bytes) -> tuple[Words, list[int]]:
+    """The words of a page, sorted, and how often each comes."""
+    words, counts = np.unique(np.frombuffer(page, np.uint32), return_counts=True)
+    return words, counts.tolist()
 
 
 def competitive(links: LinkTable, src: Words, trg: Words) -> float:
     """The tsim of two sequences of words by greedy linking; 0 if both are empty."""
-    src_words, src_left = np.unique(src, return_counts=True)
-    trg_words, trg_left = np.unique(trg, return_counts=True)
-    left = src_left.tolist(), trg_left.tolist()
+    src_words, src_counts = links.counted(src.tobytes())
+    trg_words, trg_counts = links.counted(trg.tobytes())
+    src_left, trg_left = src_counts.copy(), trg_counts.copy()
     linked = 0
-    places = links.between(src_words, trg_words)[:2]
+    places = links.between(src_words, trg_words)
     for i, j in zip(*(place.tolist() for place in places)):
-        count = min(left[0][i], left[1][j])
+        count = min(src_left[i], trg_left[j])
         if count:
-            left[0][i] -= count
-            left[1][j] -= count
+            src_left[i] -= count
+            trg_left[j] -= count
             linked += count
     return _share(linked, len(src) + len(trg))
 
@@ -105,7 +129,7 @@ def exact(links: LinkTable, src: Words, trg: Words) -> float:
     """The tsim by a matching of maximum cardinality, whatever the links' weights."""
     src_words, src_of = np.unique(src, return_inverse=True)
     trg_words, trg_of = np.unique(trg, return_inverse=True)
-    rows, columns, _ = links.between(src_words, trg_words)
+    rows, columns = links.between(src_words, trg_words)
     types = csr_matrix(
         (np.ones(len(rows)), (rows, columns)), (len(src_words), len(trg_words))
     )
