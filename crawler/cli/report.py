@@ -1,0 +1,45 @@
+"""Show runs as one web page: harvest, sites, scores, and the pairs to read.
+
+Several runs are compared; the page needs no network and no server.
+
+Example: bifocal report runs/is1 --out report.html
+Example: bifocal report runs/demo runs/blind --gold worlds/demo/gold.tsv
+"""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the verb takes."""
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories")
+    parser.add_argument(
+        "--gold",
+        metavar="TSV",
+        help="true pairs: url_a lang_a url_b lang_b; aliases.tsv beside it is read too",
+    )
+    parser.add_argument(
+        "--pairs",
+        type=int,
+        default=10_000,
+        metavar="N",
+        help="how many pairs of a run can be read (%(default)s)",
+    )
+    parser.add_argument("--out", default="report.html", help="default: %(default)s")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the page, print where it is."""
+    from pathlib import Path
+
+    from crawler.reports.page import write_report
+    from crawler.rundir import RunDir
+
+    out = Path(args.out)
+    gold = Path(args.gold) if args.gold else None
+    runs = [RunDir(path) for path in args.runs]
+    write_report(runs, out, gold=gold, most=max(args.pairs, 0))
+    size = out.stat().st_size / 1e6
+    print(f"Wrote {out} ({size:.1f} MB); open it in a browser.")
+    return 0

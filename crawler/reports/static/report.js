@@ -1,0 +1,454 @@
+"use strict";
+/* Draws the report from the JSON that stands beside it. Whatever came from the web is
+   put on the page as text, never as markup. */
+(() => {
+  const report = JSON.parse(document.getElementById("report").textContent);
+  const $ = (id) => document.getElementById(id);
+  const number = new Intl.NumberFormat("en");
+  const count = (value) => number.format(value);
+  const percent = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)} %` : "–");
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+  /** An element with attributes and children; strings become text. */
+  function make(tag, attributes, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (name === "class") element.className = value;
+      else if (value !== null && value !== undefined) element.setAttribute(name, value);
+    }
+    element.append(...children.filter((child) => child !== null && child !== undefined));
+    return element;
+  }
+
+  function link(url, text) {
+    const safe = /^https?:\/\//i.test(url);
+    return safe
+      ? make("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, text || url)
+      : make("span", {}, text || url);
+  }
+
+  function table(target, heads, rows) {
+    target.replaceChildren(
+      make("thead", {}, make("tr", {}, ...heads.map(([text, kind]) => make("th", { scope: "col", class: kind || "" }, text)))),
+      make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells.map((cell, i) => {
+        const tag = i ? "td" : "th";
+        return make(tag, { class: heads[i][1] || "", scope: i ? null : "row" }, cell);
+      })))),
+    );
+  }
+
+  const duration = (seconds) => {
+    if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+    if (seconds < 7200) return `${(seconds / 60).toFixed(0)} min`;
+    if (seconds < 172800) return `${(seconds / 3600).toFixed(1)} h`;
+    return `${(seconds / 86400).toFixed(1)} days`;
+  };
+  const short = (name) => name.split("/").filter(Boolean).pop() || name;
+
+  // ---------------------------------------------------------------- charts
+
+  const charts = new Map(); // id → function that draws it again
+  const drawn = new Map();
+
+  function draw(id, describe) {
+    charts.set(id, describe);
+    const place = $(id);
+    drawn.get(id)?.destroy();
+    drawn.delete(id);
+    place.replaceChildren();
+    const { data, series, label, nothing, ...options } = describe();
+    place.setAttribute("aria-label", label);
+    if (nothing) {
+      place.append(make("p", {}, nothing));
+      return;
+    }
+    const axis = { stroke: colour("quiet"), grid: { stroke: colour("grid"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
+    const own = options.axes || [{}, {}];
+    drawn.set(id, new uPlot({
+      width: place.clientWidth, height: place.clientHeight, series,
+      cursor: { y: false, points: { size: 7 } },
+      padding: [10, 12, 0, 0],
+      ...options,
+      axes: own.map((given, i) => ({ ...axis, size: i ? 52 : 30, ...given })),
+    }, data, place));
+  }
+
+  function redraw() {
+    for (const [id, describe] of charts) draw(id, describe);
+  }
+  let wait;
+  addEventListener("resize", () => {
+    clearTimeout(wait);
+    wait = setTimeout(redraw, 150);
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+
+  const plain = (_, values) => values.map((value) => (value === null ? "" : count(value)));
+
+  function bars(id, bins, { high, names, threshold, width }) {
+    draw(id, () => {
+      const total = bins.map((list) => list.reduce((a, b) => a + b, 0));
+      const size = bins[0].length;
+      const edges = bins[0].map((_, i) => (i + 0.5) * (high / size));
+      return {
+        label: `${$(`${id}-title`).textContent}: ${names.map((name, i) => `${name} ${count(total[i])}`).join(", ")}`,
+        nothing: total[0] ? null : "Nothing to show.",
+        data: [edges, ...bins],
+        series: [{}, ...bins.map((_, i) => ({
+          fill: colour(width ? `c${i + 1}` : i ? "c1" : bins.length > 1 ? "redirect" : "c1"),
+          stroke: "transparent",
+          paths: uPlot.paths.bars(width ? { size: [0.42], align: i ? 1 : -1 } : { size: [0.9] }),
+          points: { show: false },
+        }))],
+        scales: { x: { time: false, range: [0, high] }, y: { range: (_, low, most) => [0, Math.max(most * 1.08, 1)] } },
+        axes: [{ values: (_, values) => values.map(String) }, { values: plain }],
+        cursor: { show: false },
+        hooks: { draw: [(chart) => {
+          if (!threshold) return;
+          const x = chart.valToPos(threshold, "x", true);
+          const { ctx, bbox } = chart;
+          ctx.save();
+          ctx.strokeStyle = colour("c2");
+          ctx.lineWidth = 2 * devicePixelRatio;
+          ctx.setLineDash([5, 4]);
+          ctx.beginPath();
+          ctx.moveTo(x, bbox.top);
+          ctx.lineTo(x, bbox.top + bbox.height);
+          ctx.stroke();
+          ctx.restore();
+        }] },
+      };
+    });
+  }
+
+  // ---------------------------------------------------------------- harvest
+
+  let axis = "downloads";
+
+  /** One x axis for several curves: the last known value of each at every x. */
+  function joined(curves) {
+    return uPlot.join(curves.map(({ x, y }) => [x, y]));
+  }
+
+  function curves() {
+    const runs = report.runs.filter((run) => run.curve.total);
+    const x = (run) => run.curve[axis];
+    const found = runs.map((run, i) => ({
+      name: runs.length > 1 ? short(run.name) : "pairs", colour: `c${(i % 6) + 1}`, x: x(run), y: run.curve.complete,
+    }));
+    if (runs.length === 1) {
+      const [run] = runs;
+      found.push({ name: "known while crawling", colour: "c4", dash: [2, 4], x: x(run), y: run.curve.streamed });
+    }
+    const judged = runs.filter((run) => run.curve.true);
+    judged.forEach((run, i) => {
+      found.push({
+        name: runs.length > 1 ? `${short(run.name)}: true pairs` : "true pairs", colour: `c${runs.length > 1 ? (runs.indexOf(run) % 6) + 1 : 3}`,
+        dash: [8, 4], x: x(run), y: run.curve.true,
+      });
+    });
+    if (judged.length && axis === "downloads") {
+      const [run] = judged;
+      found.push({
+        name: "no order can do better", colour: "quiet", dash: [1, 3], x: run.curve.downloads,
+        y: run.curve.downloads.map((n) => Math.min(Math.floor(n / 2), run.gold.true)),
+      });
+    }
+    return found;
+  }
+
+  function drawHarvest() {
+    draw("harvest-chart", () => {
+      const found = curves();
+      const best = found.map((curve) => `${curve.name}: ${count(curve.y[curve.y.length - 1])}`).join(", ");
+      return {
+        label: `Pairs against ${axis === "downloads" ? "downloads" : "time"}. ${best}.`,
+        nothing: found.length ? null : "No crawl log: these pairs were not crawled but aligned from WARC files.",
+        data: found.length ? joined(found) : [],
+        series: [{}, ...found.map((curve) => ({
+          stroke: colour(curve.colour), width: curve.dash ? 1.6 : 2.6, dash: curve.dash, spanGaps: true, points: { show: false },
+          ...(curve.dash ? {} : { fill: found.length < 4 ? `${colour(curve.colour)}14` : null }),
+        }))],
+        scales: { x: { time: false }, y: { range: (_, low, high) => [0, Math.max(high * 1.05, 1)] } },
+        axes: [
+          { values: axis === "downloads" ? plain : (_, values) => values.map((value) => duration(value)) },
+          { values: plain },
+        ],
+        hooks: { setCursor: [(chart) => legend(found, chart)] },
+      };
+    });
+    legend(curves(), null);
+  }
+
+  function legend(found, chart) {
+    const place = chart?.cursor.idx ?? null;
+    const at = place === null ? null : chart.data[0][place];
+    const items = found.map((curve) => {
+      let value = curve.y[curve.y.length - 1];
+      if (at !== null) {
+        const next = curve.x.findIndex((x) => x > at);
+        value = curve.y[next < 0 ? curve.y.length - 1 : Math.max(next - 1, 0)];
+      }
+      const key = make("i", { class: curve.dash ? "dashed" : "" });
+      key.style.color = colour(curve.colour);
+      return make("span", {}, key, `${curve.name} `, make("b", {}, count(value)));
+    });
+    if (at !== null) items.push(make("span", {}, axis === "downloads" ? `after ${count(at)} downloads` : `after ${duration(at)}`));
+    $("harvest-legend").replaceChildren(...items);
+  }
+
+  function tenths() {
+    const runs = report.runs.filter((run) => run.curve.total);
+    table(
+      $("tenths"),
+      [["Run"], ...Array.from({ length: 10 }, (_, i) => [`${(i + 1) * 10} %`, "n"]), ["half of the pairs", "n"], ["90 %", "n"]],
+      runs.map((run) => [
+        short(run.name),
+        ...run.curve.tenths.map(([, pairs]) => count(pairs)),
+        run.curve.half === null ? "–" : `${count(run.curve.half)} downloads`,
+        run.curve.most === null ? "–" : `${count(run.curve.most)} downloads`,
+      ]),
+    );
+  }
+
+  for (const button of document.querySelectorAll("[data-axis]")) {
+    button.addEventListener("click", () => {
+      axis = button.dataset.axis;
+      for (const other of document.querySelectorAll("[data-axis]")) other.setAttribute("aria-pressed", String(other === button));
+      drawHarvest();
+    });
+  }
+
+  // ---------------------------------------------------------------- one run
+
+  const kinds = [["paired", "in pairs"], ["alone", "without a partner"], ["language", "other languages"], ["redirect", "redirects"], ["status", "errors"], ["other", "other"]];
+  function kindOf(outcome) {
+    const head = outcome.split("/")[0];
+    if (head === "no_answer") return "status";
+    return kinds.some(([kind]) => kind === head) ? head : "other";
+  }
+
+  function summary(run) {
+    const documents = run.languages.filter((one) => one.wanted).reduce((sum, one) => sum + one.documents, 0);
+    $("title").textContent = `${run.langs.map(([, name]) => name).join(" and ")} · ${short(run.name)}`;
+    document.title = `${short(run.name)} · Bifocal report`;
+    $("about").textContent = [
+      run.name, run.profile, run.seeds ? `${count(run.seeds)} ${run.seeds === 1 ? "seed" : "seeds"}` : null, run.scope ? `scope ${run.scope}` : null,
+      run.started ? `started ${run.started.slice(0, 16).replace("T", " ")} UTC` : null,
+    ].filter(Boolean).join(" · ");
+    const seconds = run.curve.seconds[run.curve.seconds.length - 1];
+    const tiles = [
+      ["Pairs", count(run.pairs), run.threshold !== null ? `score ${run.threshold} or more` : ""],
+      ["Downloads", count(run.curve.total), seconds ? `${duration(seconds)}, ${(run.curve.total / seconds).toFixed(1)} a second` : ""],
+      ["Harvest rate", run.curve.total ? `${((100 * run.pairs) / run.curve.total).toFixed(1)}` : "–", "pairs per 100 downloads"],
+      ["Documents", count(documents), run.langs.map(([, name]) => `${name} ${count((run.languages.find((one) => one.name === name) || { documents: 0 }).documents)}`).join(", ")],
+      ["90 % of the pairs", run.curve.most === null ? "–" : percent(run.curve.most, run.curve.total), run.curve.most === null ? "" : `of the downloads: ${count(run.curve.most)}`],
+    ];
+    if (run.gold) {
+      tiles.push(["Precision", run.gold.precision.toFixed(3), "of the pairs"]);
+      tiles.push(["Recall", run.gold.recall.toFixed(3), `of ${count(run.gold.true)} true pairs`]);
+    }
+    $("tiles").replaceChildren(...tiles.map(([name, value, note]) => make("div", {}, make("dt", {}, name), make("dd", {}, value, make("small", {}, note)))));
+  }
+
+  function sites(run) {
+    $("sites-key").replaceChildren(...kinds.map(([kind, name]) => make("span", {}, make("i", { class: kind }), name)));
+    const shown = run.sites.slice(0, 300);
+    table(
+      $("site-table"),
+      [["Site"], ["Pairs", "n"], ["Downloads", "n"], ["per 100", "n"], ["What the downloads became", "what"]],
+      shown.map((site) => {
+        const groups = {};
+        for (const [outcome, n] of Object.entries(site.outcomes)) groups[kindOf(outcome)] = (groups[kindOf(outcome)] || 0) + n;
+        const said = kinds.filter(([kind]) => groups[kind]).map(([kind, name]) => `${name} ${count(groups[kind])}`).join(", ");
+        const detail = Object.entries(site.outcomes).sort((a, b) => b[1] - a[1]).map(([outcome, n]) => `${outcome} ${n}`).join("\n");
+        const bar = make("div", { class: "stackbar", role: "img", "aria-label": said || "nothing", title: detail }, ...kinds.filter(([kind]) => groups[kind]).map(([kind]) => {
+          const part = make("span", { class: kind });
+          part.style.flexGrow = groups[kind];
+          return part;
+        }));
+        return [site.site, count(site.pairs), count(site.downloads), site.downloads ? ((100 * site.pairs) / site.downloads).toFixed(1) : "–", bar];
+      }),
+    );
+    if (run.sites.length > shown.length) $("site-table").append(make("caption", {}, `${count(run.sites.length - shown.length)} more sites are not shown.`));
+  }
+
+  function track(part, whole, kind) {
+    const inner = make("span", { class: kind || "" });
+    inner.style.width = `${(100 * part) / Math.max(whole, 1)}%`;
+    return make("span", { class: "track" }, inner);
+  }
+
+  function outcomes(run) {
+    const rows = Object.entries(run.outcomes).sort((a, b) => b[1] - a[1]);
+    const total = rows.reduce((sum, [, n]) => sum + n, 0);
+    table($("outcomes"), [["Outcome"], ["Downloads", "n"], ["Share", "n"], [""]], rows.map(([name, n]) => [
+      make("span", {}, name, make("small", {}, run.reasons[name.split("/")[0]] || "")), count(n), percent(n, total), track(n, rows[0][1], kindOf(name)),
+    ]));
+    table($("counters"), [["Counter"], ["Value", "n"]], Object.entries(run.counters).map(([name, value]) => [name, typeof value === "number" ? count(value) : String(value)]));
+    const most = run.languages.reduce((high, one) => Math.max(high, one.documents), 1);
+    table($("languages"), [["Language"], ["Pages", "n"], [""]], run.languages.map((one) => [one.name, count(one.documents), track(one.documents, most, one.wanted ? "paired" : "language")]));
+  }
+
+  function pictures(run) {
+    draw("frontier-chart", () => ({
+      label: `URLs that wait, after each download; at the end ${count(run.curve.waiting[run.curve.waiting.length - 1])}.`,
+      nothing: run.curve.total ? null : "No crawl log.",
+      data: [run.curve.downloads, run.curve.waiting],
+      series: [{}, { stroke: colour("c4"), fill: `${colour("c4")}22`, width: 2, points: { show: false } }],
+      scales: { x: { time: false }, y: { range: (_, low, high) => [0, Math.max(high * 1.08, 1)] } },
+      axes: [{ values: plain }, { values: plain }],
+    }));
+    bars("pair-scores", [run.scores.pairs], { high: 1, names: ["pairs"], threshold: run.threshold });
+    bars("url-scores", [run.scores.urls, run.scores.paired], { high: 1, names: ["downloads", "in pairs"] });
+    bars("sentence-scores", [run.sentences.scores], { high: 1, names: ["sentence pairs"] });
+    bars("sentence-lengths", [run.sentences.src_lengths, run.sentences.trg_lengths], {
+      high: 400, names: run.langs.map(([, name]) => name), width: true,
+    });
+  }
+
+  // ---------------------------------------------------------------- pairs
+
+  const HEIGHT = 64; // of an item, as in the style
+  const list = $("list"), space = $("space"), panel = $("pair");
+  let run, index, shown = [], chosen = -1;
+  const unpacked = new Map();
+
+  async function textsOf(place) {
+    const chunk = Math.floor(place / run.chunk);
+    const name = `texts-${index}-${chunk}`;
+    if (!unpacked.has(name)) {
+      if (unpacked.size > 40) unpacked.delete(unpacked.keys().next().value);
+      const bytes = Uint8Array.from(atob($(name).textContent), (letter) => letter.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+      unpacked.set(name, new Response(stream).json());
+    }
+    return (await unpacked.get(name))[place % run.chunk];
+  }
+
+  function filter() {
+    const words = $("words").value.trim().toLowerCase();
+    const site = $("site").value, low = Number($("low").value || 0), high = Number($("high").value || 1), truth = $("truth").value;
+    const { src, trg, score, titles, right } = run.list;
+    shown = [];
+    for (let i = 0; i < score.length; i++) {
+      if (score[i] < low || score[i] > high || (site && run.list.site[i] !== site)) continue;
+      if (truth && String(right[i]) !== truth) continue;
+      if (words && ![src[i], trg[i], ...titles[i]].some((text) => text.toLowerCase().includes(words))) continue;
+      shown.push(i);
+    }
+    if ($("order").value === "worst") shown.reverse();
+    if ($("order").value === "site") shown.sort((a, b) => (run.list.site[a] < run.list.site[b] ? -1 : run.list.site[a] > run.list.site[b] ? 1 : a - b));
+    const all = run.list.score.length;
+    const sample = all < run.pairs ? ` (${count(all)} of the run's ${count(run.pairs)}, evenly over the scores)` : "";
+    $("count").textContent = `${count(shown.length)} of ${count(all)} pairs${sample}`;
+    space.style.height = `${shown.length * HEIGHT}px`;
+    list.scrollTop = 0;
+    chosen = -1;
+    if (shown.length) choose(0);
+    else {
+      panel.replaceChildren(make("p", { class: "quiet" }, "No pair fits."));
+      items();
+    }
+  }
+
+  function items() {
+    const first = Math.max(0, Math.floor(list.scrollTop / HEIGHT) - 5);
+    const last = Math.min(shown.length, Math.ceil((list.scrollTop + list.clientHeight) / HEIGHT) + 5);
+    const made = [];
+    for (let at = first; at < last; at++) {
+      const i = shown[at];
+      const { titles, score, src, right } = run.list;
+      const verdict = right[i] === null ? null : make("span", { class: right[i] ? "right" : "wrong" }, right[i] ? "right" : "wrong");
+      const item = make("div", {
+        class: "item", role: "option", id: `item-${at}`, "aria-selected": String(at === chosen), "aria-posinset": at + 1, "aria-setsize": shown.length,
+      }, make("p", {}, titles[i][0] || path(src[i])), make("p", { class: "sub" }, make("span", {}, score[i].toFixed(3)), verdict, make("span", {}, titles[i][1] || path(run.list.trg[i]))));
+      item.style.transform = `translateY(${at * HEIGHT}px)`;
+      item.addEventListener("click", () => choose(at));
+      made.push(item);
+    }
+    space.replaceChildren(...made);
+    if (chosen >= first && chosen < last) list.setAttribute("aria-activedescendant", `item-${chosen}`);
+    else list.removeAttribute("aria-activedescendant");
+  }
+  const path = (url) => url.replace(/^https?:\/\//, "");
+
+  async function choose(at) {
+    if (!shown.length) return;
+    chosen = Math.min(Math.max(at, 0), shown.length - 1);
+    const top = chosen * HEIGHT;
+    if (top < list.scrollTop) list.scrollTop = top;
+    else if (top + HEIGHT > list.scrollTop + list.clientHeight) list.scrollTop = top + HEIGHT - list.clientHeight;
+    items();
+    const i = shown[chosen], before = index;
+    const text = await textsOf(i);
+    if (shown[chosen] === i && index === before) show(i, text); // nobody has gone on meanwhile
+  }
+
+  function show(i, text) {
+    const { src, trg, score, titles, right } = run.list;
+    const side = (k, url) => make("div", {}, make("p", { class: "lang" }, run.langs[k][1]), make("h3", { lang: run.langs[k][0], dir: "auto" }, titles[i][k] || "(no title)"), make("p", {}, link(url)));
+    const facts = make("div", { class: "facts" }, make("span", { class: "chip score" }, score[i].toFixed(4)),
+      right[i] === null ? null : make("span", { class: `chip ${right[i] ? "right" : "wrong"}` }, right[i] ? "right" : "wrong"),
+      ...text.found_by.map((name) => make("span", { class: "chip" }, `found by ${name}`)));
+    const evidence = make("table", {});
+    table(evidence, [["Feature"], ["Value", "n"]], Object.entries(text.features).map(([name, value]) => [name, String(value)]));
+    const more = make("details", {}, make("summary", {}, "Features and other addresses"), evidence);
+    text.twins.forEach((twins, k) => twins.forEach((url) => more.append(make("p", { class: "quiet" }, `also ${run.langs[k][1]}: `, link(url)))));
+    facts.append(more);
+    const rows = text.rows === null
+      ? [make("p", { class: "quiet" }, "The pages are not in the WARC files of this run.")]
+      : text.rows.map(([one, other, value, starts], at) => {
+        const lone = !one || !other;
+        const grade = lone ? "lone" : value >= 0.7 ? "s3" : value >= 0.4 ? "s2" : "s1";
+        return make("div", { class: `row ${grade}${starts ? " first" : ""}${at ? "" : " start"}`, title: lone ? "without a partner" : `score ${value}` },
+          make("p", { lang: run.langs[0][0], dir: "auto" }, one), make("p", { lang: run.langs[1][0], dir: "auto" }, other));
+      });
+    if (text.cut) rows.push(make("p", { class: "quiet" }, "The pages go on; the report ends here."));
+    panel.replaceChildren(make("header", {}, side(0, src[i]), side(1, trg[i])), facts, ...rows);
+    panel.scrollTop = 0;
+  }
+
+  list.addEventListener("scroll", () => requestAnimationFrame(items), { passive: true });
+  addEventListener("resize", items);
+  list.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8, Home: -Infinity, End: Infinity }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    choose(step === Infinity ? shown.length - 1 : step === -Infinity ? 0 : chosen + step);
+  });
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+    if (event.key === "j" || event.key === "n") choose(chosen + 1);
+    else if (event.key === "k" || event.key === "p") choose(chosen - 1);
+    else if (event.key === "/") {
+      event.preventDefault();
+      $("words").focus();
+    }
+  });
+  $("filters").addEventListener("input", filter);
+  $("filters").addEventListener("submit", (event) => event.preventDefault());
+
+  // ---------------------------------------------------------------- start
+
+  function select(number) {
+    index = number;
+    run = report.runs[number];
+    const names = [...new Set(run.list.site)].sort();
+    $("site").replaceChildren(make("option", { value: "" }, "all"), ...names.map((name) => make("option", { value: name }, name)));
+    $("truth-label").hidden = !run.gold;
+    summary(run);
+    sites(run);
+    outcomes(run);
+    pictures(run);
+    filter();
+  }
+
+  $("version").textContent = report.version;
+  report.runs.forEach((one, i) => $("run").append(make("option", { value: i }, short(one.name))));
+  document.querySelector(".which").hidden = report.runs.length < 2;
+  $("run").addEventListener("change", () => select(Number($("run").value)));
+  tenths();
+  drawHarvest();
+  select(0);
+})();

@@ -1,0 +1,261 @@
+"""The report in a real browser: a person's eyes, hands and screen reader."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from crawler import cli
+from crawler.data import LangPair
+from crawler.reports.page import write_report
+from crawler.reports.quality import judge_pairs, read_gold
+from crawler.reports.visits import read_visits
+from crawler.rundir import RunDir
+from tests.commands import DEMO, ROOT, Run, bifocal, crawl
+from tests.reports import report_of
+from tests.worlds import build_site, write_warc
+
+pytestmark = pytest.mark.slow
+
+IMAGES = ROOT / "docs" / "images"
+PATIENT = 20_000  # milliseconds, on a busy machine
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium (`apt-get install chromium`), without a window."""
+    found = shutil.which("chromium") or shutil.which("google-chrome")
+    if not found and os.environ.get("CI") == "true":
+        pytest.fail("no Chromium (apt-get install chromium)")
+    if not found:
+        pytest.skip("no Chromium (apt-get install chromium)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory) -> Path:
+    """The report of two crawls of the demo world, with the truth."""
+    folder = tmp_path_factory.mktemp("demo")
+    for profile in ("adaptive", "breadth_first"):
+        run = folder / "runs" / profile
+        done = bifocal("demo", "--profile", profile, "--out", run)
+        assert done.returncode == 0, done.stderr
+    with contextlib.chdir(folder):  # the page names the runs as they were typed
+        words = ["report", "runs/adaptive", "runs/breadth_first"]
+        assert cli.main([*words, "--gold", str(DEMO / "gold.tsv")]) == 0
+    return folder / "report.html"
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory) -> Path:
+    """The report of a crawl of 5,000 pages."""
+    folder = tmp_path_factory.mktemp("large")
+    site = build_site(
+        concepts=2600, words=100, style="suffix", others=("fr",), others_share=0.05
+    )
+    write_warc(folder / "site.warc.gz", site.pages())
+    done = crawl(
+        ",".join(site.seeds),
+        "en,is",
+        folder / "run",
+        profile="breadth_first",
+        REPLAY_WARCS=folder / "site.warc.gz",
+        CLOSESPIDER_PAGECOUNT=5000,
+    )
+    assert done.returncode == 0, done.stderr
+    write_report([RunDir(folder / "run")], folder / "report.html", gold=None)
+    return folder / "report.html"
+
+
+class Watched:
+    """A page that remembers what it complained of and asked for."""
+
+    def __init__(self, browser: Browser, file: Path, **how: object) -> None:
+        self.page: Page = browser.new_page(**how)  # type: ignore[arg-type]
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        started = time.monotonic()
+        self.page.goto(file.as_uri())
+        self.page.wait_for_selector("#pair .row", timeout=PATIENT)
+        self.seconds = time.monotonic() - started
+
+    def leave(self, file: Path) -> None:
+        """Nothing went wrong and nothing left the page, up to the end."""
+        assert self.said == []
+        away = [url for url in self.asked if not url.startswith("data:")]
+        assert [url for url in away if not url.startswith("blob:")] == [file.as_uri()]
+        self.page.close()
+
+
+def chosen(page: Page) -> str:
+    return page.locator('[role=option][aria-selected="true"]').inner_text()
+
+
+def test_five_thousand_pages_open_at_once(browser, large):
+    assert report_of(large.read_text("utf-8"))["runs"][0]["curve"]["total"] >= 5000
+    opened = Watched(browser, large)
+    assert opened.seconds < 2, opened.seconds
+    page = opened.page
+    assert page.locator("[role=option]").count() < 40  # of more than a thousand
+    page.locator("#list").focus()
+    page.keyboard.press("End")
+    total = len(report_of(large.read_text("utf-8"))["runs"][0]["list"]["src"])
+    last = page.locator(f'[role=option][aria-posinset="{total}"]')
+    last.wait_for(timeout=PATIENT)
+    assert last.get_attribute("aria-selected") == "true"
+    opened.leave(large)
+
+
+def test_pairs_are_read_by_key_and_by_mouse(browser, demo):
+    opened = Watched(browser, demo)
+    page = opened.page
+    first = chosen(page)
+    page.keyboard.press("j")
+    assert chosen(page) != first
+    page.keyboard.press("k")
+    assert chosen(page) == first
+    page.keyboard.press("/")
+    page.keyboard.type("shore")
+    assert "shore" in chosen(page).lower()
+    listed = report_of(demo.read_text("utf-8"))["runs"][0]["list"]
+    texts = zip(listed["src"], listed["trg"], listed["titles"])
+    found = [text for text in texts if "shore" in str(text).lower()]
+    said = f"{len(found)} of {len(listed['src'])} pairs"
+    assert page.locator("#count").inner_text() == said
+    page.locator("#words").fill("")
+    page.locator("#order").select_option("worst")
+    assert chosen(page) != first
+    page.locator("[role=option]").nth(2).click()
+    assert page.locator("[role=option]").nth(2).get_attribute("aria-selected") == "true"
+    page.locator("#pair summary").click()
+    assert "strand.dp" in page.locator("#pair .facts").inner_text()
+    page.locator("#low").fill("2")
+    assert "No pair fits" in page.locator("#pair").inner_text()
+    opened.leave(demo)
+
+
+def test_runs_are_compared_and_chosen(browser, demo):
+    opened = Watched(browser, demo)
+    page = opened.page
+    legend = page.locator("#harvest-legend").inner_text()
+    assert "adaptive" in legend
+    assert "breadth_first" in legend
+    page.locator("[data-axis=seconds]").click()
+    assert page.locator("[data-axis=seconds]").get_attribute("aria-pressed") == "true"
+    page.locator("#run").select_option("1")
+    assert "breadth_first" in page.locator("#title").inner_text()
+    opened.leave(demo)
+
+
+def test_a_title_with_a_script_is_shown_and_not_run(browser, tmp_path):
+    site = build_site(concepts=4)
+    script = "document.title='run'"
+    evil = f'<img src=x onerror="{script}"></script><script>{script}</script>'
+    pages = list(site.pages())
+    shown = evil.replace("<", "&lt;").encode()
+    bodies = [
+        page.body.replace(b"<title>", b"<title>" + shown).replace(
+            b"<h1>", b"<h1>" + shown
+        )
+        for page in pages
+    ]
+    write_warc(
+        tmp_path / "a.warc.gz",
+        [replace(page, body=body) for page, body in zip(pages, bodies)],
+    )
+    done = crawl(
+        ",".join(site.seeds),
+        "en,is",
+        tmp_path / "run",
+        REPLAY_WARCS=tmp_path / "a.warc.gz",
+    )
+    assert done.returncode == 0, done.stderr
+    file = tmp_path / "report.html"
+    write_report([RunDir(tmp_path / "run")], file, gold=None)
+    opened = Watched(browser, file)
+    assert "document.title='run'" in opened.page.locator("#pair h3").first.inner_text()
+    assert opened.page.title() != "run"
+    opened.leave(file)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_serious(browser, demo, scheme, width):
+    viewport = {"width": width, "height": 900}
+    opened = Watched(browser, demo, viewport=viewport, color_scheme=scheme)
+    found = Axe().run(opened.page).response["violations"]
+    grave = [v for v in found if v["impact"] in ("serious", "critical")]
+    assert grave == [], json.dumps(grave, indent=1)[:3000]
+    wide = opened.page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= width  # nothing sticks out
+    opened.leave(demo)
+
+
+def test_the_numbers_are_those_of_the_files(demo):
+    langs = LangPair("en", "is")
+    gold = read_gold(DEMO / "gold.tsv", langs, DEMO / "aliases.tsv")
+    for shown in report_of(demo.read_text("utf-8"))["runs"]:
+        run = Run(demo.parent / shown["name"])
+        visits = list(read_visits(run.path / "crawl.jsonl"))
+        urls = [visit["url"] for visit in visits]
+        assert shown["curve"]["total"] == sum(shown["outcomes"].values()) == len(urls)
+        assert shown["pairs"] == len(run.pairs) == run.stats["pairs"]
+        judged = judge_pairs(run.pairs, gold)
+        assert shown["gold"]["precision"] == judged.precision
+        assert shown["gold"]["recall"] == judged.recall
+        wanted = {one["name"]: one["documents"] for one in shown["languages"]}
+        assert wanted["English"] == run.stats["pages/en"]
+        assert wanted["Icelandic"] == run.stats["pages/is"]
+        assert shown["scores"]["pairs"][-1] == sum(p.score >= 0.95 for p in run.pairs)
+        for point in (10, 60, 150):
+            have = set(urls[:point])
+            complete = [
+                pair
+                for pair in run.pairs
+                if have.intersection((pair.src_url, *pair.src_twins))
+                and have.intersection((pair.trg_url, *pair.trg_twins))
+            ]
+            place = shown["curve"]["downloads"].index(point)
+            assert shown["curve"]["complete"][place] == len(complete)
+            known = {gold.canonical.get(url, url) for url in have}
+            true = [pair for pair in gold.pairs if known.issuperset(pair)]
+            assert shown["curve"]["true"][place] == len(true)
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    [
+        ("report.png", 1280, "light"),
+        ("report-dark.png", 1280, "dark"),
+        ("report-phone.png", 390, "light"),
+    ],
+)
+def test_the_pictures_of_the_documentation(
+    browser, demo, tmp_path, name, width, scheme
+):
+    """Taken anew with BIFOCAL_PICTURES=1; otherwise only that they can be taken."""
+    opened = Watched(
+        browser, demo, viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
+    folder = IMAGES if os.environ.get("BIFOCAL_PICTURES") else tmp_path
+    opened.page.screenshot(path=folder / name, full_page=width > 1000)
+    assert (IMAGES / name).read_bytes()[:4] == b"\x89PNG"
+    opened.leave(demo)

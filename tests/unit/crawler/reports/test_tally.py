@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from crawler.data import PairScore
+from crawler.reports.tally import ALONE, PAIRED, REASONS, tally
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def visit(url: str, **given: object) -> dict[str, object]:
+    usual = {"site": "a.example", "size": 10, "lang": "en", "kept": True}
+    return {"url": url, "reason": None, "score": 0.5, **usual, **given}
+
+
+VISITS = [
+    visit("https://a.example/en"),
+    visit("https://a.example/is", lang="is", score=10.0),
+    visit("https://a.example/alone", score=0.01),
+    visit("https://a.example/es", lang="es", kept=False, reason="language"),
+    visit(
+        "https://b.example/",
+        site="b.example",
+        lang=None,
+        kept=False,
+        reason="status/404",
+    ),
+]
+PAIR = PairScore("https://a.example/en", "https://a.example/is", 0.99)
+
+
+def test_every_download_has_one_outcome():
+    counted = tally(VISITS, [PAIR])
+    assert counted.outcomes == {PAIRED: 2, ALONE: 1, "language": 1, "status/404": 1}
+    assert counted.outcomes.total() == len(VISITS)
+    assert counted.sites["a.example"].pairs == 1
+    assert counted.sites["b.example"].downloads == 1
+    assert counted.languages == {"en": 2, "is": 1, "es": 1}
+
+
+def test_scores_of_pairs_and_of_urls_that_were_judged():
+    counted = tally(VISITS, [PAIR])
+    assert counted.pair_scores[-1] == 1
+    assert sum(counted.url_scores) == 4  # not the seed
+    assert sum(counted.url_scores_paired) == 1
+
+
+def test_every_reason_of_the_log_is_explained():
+    text = (ROOT / "docs" / "formats.md").read_text("utf-8")
+    table = text.partition("| `reason` | meaning |")[2].partition("\n\n")[0]
+    reasons = [name.partition("/")[0] for name in re.findall(r"\| `([^`]+)` \|", table)]
+    assert reasons
+    assert set(reasons) <= set(REASONS)
