@@ -22,6 +22,7 @@ import xxhash
 
 from crawler.data import Document, Site
 from crawler.frontier.beliefs import Rates
+from crawler.languages import marker_languages
 from crawler.urls import split
 
 # Texts between two tags that are shorter are menus, dates and labels, not sentences.
@@ -58,6 +59,9 @@ class Part(NamedTuple):
 def parts_of(url: str) -> tuple[Part, ...]:
     """The parameters of a URL, and its path segments that hold a number.
 
+    A parameter that names a language is none: thirty untranslated versions of a page
+    say nothing of the next one.
+
     >>> [part.names[0] for part in parts_of("https://a.example/2026/x?day=3&sid=f")]
     ['a.example/#', '?day a.example', '?sid a.example']
     """
@@ -75,6 +79,8 @@ def parts_of(url: str) -> tuple[Part, ...]:
             found.append(_part("number", name, shape, f"{host}{rest}?{query}"))
     parameters = query.split("&") if query else []
     for place, parameter in enumerate(parameters):
+        if marker_languages(parameter.partition("=")[2]):
+            continue
         rest = "&".join(parameters[:place] + parameters[place + 1 :])
         name = f"?{parameter.partition('=')[0]} {host}"
         found.append(_part("parameter", name, path, f"{host}{path}?{rest}"))
