@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ from scipy.sparse import csr_array
 
 from crawler.data import Lang
 from crawler.errors import ModelError
-from crawler.handles import handle_of
+from crawler.handles import Handle, handle_of
 from crawler.languages import all_languages, marker_languages
 from crawler.urls import host_labels, split
 from models.ngrams import PADDING, hashed_ngrams, url_string
@@ -46,6 +46,7 @@ PLACES = (
 # Languages below this are not listed; their sum goes to `unk`. A crawl asks for two
 # languages, and the product with P(parallel) is then below anything that is fetched.
 _LISTED = 1e-3
+_RECENT = 4_096  # URLs whose answers are kept, a few pages' links: 5 MB
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -78,8 +79,14 @@ def language_inputs(
     )
 
 
+@lru_cache(maxsize=4_096)
+def recent_handle(url: str) -> Handle:
+    """`handle_of`, remembered while both models look at a few pages' links."""
+    return handle_of(url)
+
+
 def _markers(url: str) -> Iterator[tuple[int, Lang]]:
-    for marker in handle_of(url).markers:
+    for marker in recent_handle(url).markers:
         for lang in marker.languages:
             by_country = marker.token in all_languages()[lang].url_codes
             place = f"{marker.place} country" if by_country else marker.place
@@ -101,15 +108,8 @@ class HashedUrlLanguageModel:
 
     def __init__(self, weights: str | Path | None = None) -> None:
         """Load the shipped weights, or those of a file that `training` has written."""
-        read = _shipped() if weights is None else _read(weights)
-        self.labels = read.labels
-        self._table = read.table
-        # the temperature (Guo et al., 2017) is one more factor of the last layer
-        self._out = read.out / read.temperature
-        self._out_bias = read.out_bias / read.temperature
-        self._gate, self._gate_bias = read.gate, read.gate_bias
-        self._temperature = read.temperature
-        self._label_index = {label: i for i, label in enumerate(self.labels)}
+        self._network = _shipped() if weights is None else _Network(_read(weights))
+        self.labels = self._network.labels
 
     def predict(self, urls: Sequence[str]) -> list[Mapping[Lang, float]]:
         """Languages with a probability of at least 0.001; the rest is `unk`."""
@@ -130,19 +130,7 @@ class HashedUrlLanguageModel:
 
     def probabilities(self, urls: Sequence[str]) -> FloatArray:
         """(urls, labels); label 0 is `unk`."""
-        inputs = language_inputs(urls, self._label_index, len(self._table))
-        hidden = bag(inputs.ngrams, self._table)
-        scores = hidden @ self._out + self._out_bias
-        gates = np.logaddexp(0, hidden @ self._gate + self._gate_bias)  # softplus
-        np.add.at(
-            scores,
-            (inputs.rows, inputs.labels),
-            gates[inputs.rows, inputs.places] / self._temperature,
-        )
-        scores -= scores.max(axis=1, keepdims=True)
-        np.exp(scores, out=scores)
-        scores /= scores.sum(axis=1, keepdims=True)
-        return np.asarray(scores, dtype=np.float32)
+        return self._network.probabilities(urls)
 
 
 class _Weights(NamedTuple):
@@ -177,10 +165,52 @@ def _read(path: str | Path | None) -> _Weights:
         ) from error
 
 
+class _Network:
+    """The weights at work. Keeps its last answers: the pair model asks for them too."""
+
+    def __init__(self, weights: _Weights) -> None:
+        self.labels = weights.labels
+        self._table = weights.table
+        # the temperature (Guo et al., 2017) is one more factor of the last layer
+        self._out = weights.out / weights.temperature
+        self._out_bias = weights.out_bias / weights.temperature
+        self._gate, self._gate_bias = weights.gate, weights.gate_bias
+        self._temperature = weights.temperature
+        self._label_index = {label: i for i, label in enumerate(self.labels)}
+        self._recent: dict[str, FloatArray] = {}
+
+    def probabilities(self, urls: Sequence[str]) -> FloatArray:
+        """(urls, labels)."""
+        new = [url for url in dict.fromkeys(urls) if url not in self._recent]
+        if new:
+            if len(self._recent) + len(new) > _RECENT:
+                self._recent.clear()
+                new = list(dict.fromkeys(urls))
+            self._recent.update(zip(new, self._compute(new)))
+        return np.array([self._recent[url] for url in urls]).reshape(
+            len(urls), len(self.labels)
+        )
+
+    def _compute(self, urls: Sequence[str]) -> FloatArray:
+        inputs = language_inputs(urls, self._label_index, len(self._table))
+        hidden = bag(inputs.ngrams, self._table)
+        scores = hidden @ self._out + self._out_bias
+        gates = np.logaddexp(0, hidden @ self._gate + self._gate_bias)  # softplus
+        np.add.at(
+            scores,
+            (inputs.rows, inputs.labels),
+            gates[inputs.rows, inputs.places] / self._temperature,
+        )
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        return np.asarray(scores, dtype=np.float32)
+
+
 @cache
-def _shipped() -> _Weights:
+def _shipped() -> _Network:
     """The package's own weights, read once: the pair model looks through them too."""
-    return _read(None)
+    return _Network(_read(None))
 
 
 def bag(ngrams: npt.NDArray[np.int64], table: FloatArray) -> FloatArray:

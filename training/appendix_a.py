@@ -29,7 +29,7 @@ from crawler.errors import UsageError
 from crawler.urls import site_of
 from models.url_pair import HashedUrlPairModel
 from training.command import run_script
-from training.data.splits import TRAIN
+from training.data.splits import TRAIN, fold_of
 from training.data.tables import write_table
 from training.metrics import binary
 from training.negatives import GENERATORS, UrlPair, site_negatives, synthetic_negatives
@@ -139,7 +139,7 @@ def main(words: Sequence[str]) -> None:
 
     def rows(pairs: Sequence[UrlPair]) -> Rows:
         chunks = [features(pairs[i : i + 512]) for i in range(0, len(pairs), 512)]
-        folds = [_fold(site_of(a), profile) for a, _ in pairs]
+        folds = [fold_of(site_of(a), profile.folds) for a, _ in pairs]
         return Rows(np.concatenate(chunks), np.array(folds))
 
     true_rows = rows(positives)
@@ -161,10 +161,6 @@ def main(words: Sequence[str]) -> None:
         print(
             f"{row[0]:14} {row[1]:8} " + " ".join(f"{score:.4f}" for score in row[2:])
         )
-
-
-def _fold(site: Site, profile: AppendixProfile) -> int:
-    return random.Random(f"{profile.seed}/{site}").randrange(profile.folds)
 
 
 if __name__ == "__main__":

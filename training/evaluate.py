@@ -6,6 +6,7 @@
     pairs=DOTTED.PATH
     xlmr=true               also time XLM-R base with random weights (needs `xlmr`)
     out=FILE.json           the whole answer; a table is printed
+    plot=FILE.png           reliability of both models (needs the extra `reports`)
 
 Rows, negatives and the WMT16 candidates are `training.protocol`'s, and rules are judged
 beside the models. Speed is CPU time of one thread over the split's URLs in order, each
@@ -32,13 +33,13 @@ from models.rules import UNKNOWN, UrlLanguageRules, UrlPairRules
 from training.command import run_script
 from training.data.tables import UrlRow
 from training.metrics import (
-    Binary,
     MultiClass,
     authors_recall,
     binary,
     calibration,
     multi_class,
     official_recall,
+    ranking,
 )
 from training.protocol import (
     CCTLD,
@@ -73,6 +74,7 @@ class EvaluationProfile:
     pairs: str = "models.url_pair.HashedUrlPairModel"
     xlmr: bool = False
     out: str | None = None
+    plot: str | None = None
 
 
 # ------------------------------------------------------------------ language
@@ -154,9 +156,7 @@ def judge_pairs(model: UrlPairModel, rows: Sequence[JudgedPair]) -> Table:
     by_row = dict(zip(map(id, rows), p))
     return {
         **{
-            name: _both(
-                binary([r.parallel for r in part], [by_row[id(r)] for r in part])
-            )
+            name: _both([r.parallel for r in part], [by_row[id(r)] for r in part])
             for name, part in parts.items()
         },
         "calibration": {
@@ -166,11 +166,13 @@ def judge_pairs(model: UrlPairModel, rows: Sequence[JudgedPair]) -> Table:
     }
 
 
-def _both(scores: Binary) -> Table:
+def _both(truth: list[bool], p: list[float]) -> Table:
+    scores = binary(truth, p)
     return {
         "positive": asdict(scores.positive),
         "negative": asdict(scores.negative),
         "macro_f1": scores.macro_f1,
+        **asdict(ranking(truth, p)),
     }
 
 
@@ -190,26 +192,31 @@ def judge_wmt16(model: UrlPairModel, gold: Sequence[tuple[str, str]]) -> Table:
 # ------------------------------------------------------------------ speed
 
 
-def speed(
-    languages: UrlLanguageModel, pairs: UrlPairModel, urls: Sequence[str]
-) -> Table:
-    """What one thread does in a second of CPU time, a page's links at a time."""
+def speed(profile: EvaluationProfile, urls: Sequence[str]) -> Table:
+    """What one thread does in a second of CPU time, a page's links at a time.
+
+    `scorer` asks both models in turn, as a crawl does. Each is timed on new models.
+    """
     pages = [urls[i : i + LINKS] for i in range(0, len(urls), LINKS)]
 
-    def language() -> None:
-        for page in pages:
-            languages.predict(page)
+    def rate(*, language: bool, pair: bool) -> float:
+        languages: UrlLanguageModel = load_object(profile.languages)()
+        pairs: UrlPairModel = load_object(profile.pairs)()
 
-    def pair() -> None:
-        for page in pages:
-            pairs.predict([(page[0], url) for url in page])
+        def work() -> None:
+            for page in pages:
+                if language:
+                    languages.predict(page)
+                if pair:
+                    pairs.predict([(page[0], url) for url in page])
 
-    seconds = {"language": _cpu_seconds(language), "pair": _cpu_seconds(pair)}
+        return len(urls) / _cpu_seconds(work)
+
     return {
         "urls": len(urls),
-        "language_urls_per_s": len(urls) / seconds["language"],
-        "pair_urls_per_s": len(urls) / seconds["pair"],
-        "scorer_urls_per_s": len(urls) / sum(seconds.values()),
+        "language_urls_per_s": rate(language=True, pair=False),
+        "pair_urls_per_s": rate(language=False, pair=True),
+        "scorer_urls_per_s": rate(language=True, pair=True),
     }
 
 
@@ -277,9 +284,7 @@ def evaluate(profile: EvaluationProfile) -> Table:
         "split": profile.split,
         "rows": {"language": digest(urls), "pair": digest(pairs)},
         "models": {"language": profile.languages, "pair": profile.pairs},
-        "speed": speed(
-            load_object(profile.languages)(), load_object(profile.pairs)(), cold
-        ),
+        "speed": speed(profile, cold),
         "load": load,
     }
     if profile.xlmr:
@@ -324,6 +329,8 @@ def report(result: Table) -> str:
         for figure in ("precision", "recall", "f1"):
             line(f"pair, {part}: {figure}", f"pair/{part}/positive/{figure}")
         line(f"pair, {part}: macro F1", f"pair/{part}/macro_f1")
+        line("  F1 at precision 0.80", f"pair/{part}/f1_at_80")
+        line("  AUC", f"pair/{part}/auc")
     line("  calibration error", "pair/calibration/error")
     line("WMT16 recall, official rule", "wmt16/official_recall")
     line("WMT16 recall, authors' rule", "wmt16/authors_recall")
@@ -343,6 +350,23 @@ def _at(table: Any, path: Sequence[str]) -> float:
     return float(table)
 
 
+def draw_reliability(result: Table, path: Path) -> None:
+    """Claimed against true shares, a curve for each model (Guo et al., 2017)."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 5), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=1, label="perfect")
+    for name in ("language", "pair"):
+        sure = result[name]["model"]["calibration"]
+        points = [(b["confidence"], b["accuracy"]) for b in sure["bins"]]
+        label = f"{name} (error {sure['error']:.3f})"
+        axes.plot(*zip(*points), marker="o", label=label)
+    axes.set(xlabel="claimed probability", ylabel="share that is true")
+    axes.legend()
+    figure.savefig(path, dpi=120)
+
+
 def main(words: Sequence[str]) -> None:
     """Judge, print, and write the JSON."""
     profile = load_profile(EvaluationProfile, None, words)
@@ -350,6 +374,8 @@ def main(words: Sequence[str]) -> None:
     print(report(result))
     if profile.out:
         Path(profile.out).write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    if profile.plot:
+        draw_reliability(result, Path(profile.plot))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,10 @@ that no site of the training data writes:
 * *uncountried*: a country's suffix becomes a general one (`x.is` → `x.org`, is);
 * *remarked*: the marker of a URL becomes another language's (`/en/news` →
   `/mt/news`, mt): what sites do that translate the page and not the slug;
-* *slugs*: words of the `terms` tables, as frequent as they are in the tables' texts, so
-  that the small words come that phrases are full of.
+* *slugs*: texts of the `terms` tables, and words of them as frequent as they are there,
+  written as sites write slugs: words joined by a hyphen, small ones left out, accents
+  folded and Cyrillic and Greek romanised as often as not, on hosts named in the slug's
+  language or in any other, so that no host speaks for the language of what it serves.
 """
 
 from __future__ import annotations
@@ -25,10 +27,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
+from anyascii import anyascii
+
 from crawler.data import Lang
 from crawler.handles import handle_of
 from crawler.languages import all_languages
-from crawler.urls import host_labels, host_of, split
+from crawler.urls import host_labels, host_of, registered_domain, split
 from models.rules import UNKNOWN
 from training.data.splits import TRAIN
 from training.data.terms import read_terms
@@ -37,6 +41,11 @@ from training.protocol import Collection, capped
 _GENERAL = ("com", "com", "com", "org", "net", "info")
 _SECTIONS = ("", "", "", "blog/", "news/", "wiki/", "p/", "2024/05/")
 _MIN_WORDS = 200  # of a language, to make slugs in it
+_MAX_PHRASES = 40_000  # of a language: memory, not quality
+_MAX_SLUG = 8  # words of a slug; longer ones are rare
+_FOLDED = 0.5  # share of the slugs that are in ASCII if their script allows
+_ALPHABETS = 0x0530  # Latin, Greek and Cyrillic are below: what sites romanise
+_SHORT = 3  # letters of a word that slugs leave out
 _MIN_SLUG = 3  # words of a path that are taken for a sentence in its host's language
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -49,7 +58,7 @@ class LanguageDataConfig:
     unmarked: float = 0.5
     uncountried: float = 0.3
     remarked: int = 25_000  # URLs per epoch
-    slugs: int = 30_000  # URLs per epoch
+    slugs: int = 50_000  # URLs per epoch
     without: tuple[str, ...] = ()  # sites to leave out
     share: float = 1.0  # of the sites, for learning curves
 
@@ -79,7 +88,8 @@ class LanguageData:
         self.rows = self._rows(collection)
         # Every language that we know: markers are read in all of them alike.
         self.labels = (UNKNOWN, *sorted(all_languages()))
-        self.words = _by_language(terms)
+        self.words, self.phrases = _by_language(terms, seed)
+        self._hosts = sorted({registered_domain(host_of(row.url)) for row in self.rows})
         rows = Counter(row.lang for row in self.rows)
         # Of the words, those of large languages come oftener, as in URLs.
         self._word_langs = list(self.words)
@@ -162,11 +172,42 @@ class LanguageData:
 
     def _slug(self, rng: random.Random) -> Example:
         lang = rng.choices(self._word_langs, self._word_weights)[0]
+        if self.phrases[lang] and rng.random() < 0.5:
+            words = rng.choice(self.phrases[lang]).split()
+            if rng.random() < 0.5:
+                words = [word for word in words if len(word) > _SHORT] or words
+            words = words[:_MAX_SLUG]
+        else:
+            words = self._drawn(lang, rng.randint(1, 6), rng)
+        slug = _folded(rng.choice("----_").join(words), rng)
+        url = f"https://{self._host(lang, rng)}/{rng.choice(_SECTIONS)}{slug}"
+        return Example(url, lang)
+
+    def _host(self, lang: Lang, rng: random.Random) -> str:
+        kind = rng.random()
+        if kind < 0.4:  # of any language
+            name = rng.choice(self._hosts).partition(".")[0]
+        elif kind < 0.8:
+            words = self._drawn(lang, rng.randint(1, 2), rng)
+            name = rng.choice(("", "-")).join(words)
+        else:
+            name = "example"
+        return f"{_folded(name, rng)}.{rng.choice(_GENERAL)}"
+
+    def _drawn(self, lang: Lang, count: int, rng: random.Random) -> list[str]:
         words, cumulated = self.words[lang]
-        drawn = rng.choices(words, cum_weights=cumulated, k=rng.randint(2, 6))
-        slug = rng.choice("---_").join(drawn)
-        host = f"example.{rng.choice(_GENERAL)}"
-        return Example(f"https://{host}/{rng.choice(_SECTIONS)}{slug}", lang)
+        return rng.choices(words, cum_weights=cumulated, k=count)
+
+
+def _folded(text: str, rng: random.Random) -> str:
+    """In ASCII, or as it is.
+
+    >>> _folded("über-uns", random.Random(3)), _folded("о-нас", random.Random(3))
+    ('uber-uns', 'o-nas')
+    """
+    if rng.random() < _FOLDED and all(ord(c) < _ALPHABETS for c in text):
+        return anyascii(text).lower()
+    return text
 
 
 def _tokens(code: Lang) -> list[str]:
@@ -179,16 +220,30 @@ def _tokens(code: Lang) -> list[str]:
 Words = tuple[list[str], list[float]]  # words, and their cumulated weights
 
 
-def _by_language(tables: Sequence[Path]) -> dict[Lang, Words]:
+def _by_language(
+    tables: Sequence[Path], seed: int
+) -> tuple[dict[Lang, Words], dict[Lang, list[str]]]:
+    """The words of each language with enough of them, and its texts of several."""
     counts: dict[Lang, Counter[str]] = defaultdict(Counter)
+    texts: dict[Lang, set[str]] = defaultdict(set)
     for table in tables:
         for term in read_terms(table):
-            counts[term.lang_a].update(_WORD.findall(term.text_a.lower()))
-            counts[term.lang_b].update(_WORD.findall(term.text_b.lower()))
-    found = {}
-    for lang, words in sorted(counts.items()):
-        if len(words) >= _MIN_WORDS:
+            for lang, text in (
+                (term.lang_a, term.text_a),
+                (term.lang_b, term.text_b),
+            ):
+                found = _WORD.findall(text.lower())
+                counts[lang].update(found)
+                if len(found) > 1:
+                    texts[lang].add(" ".join(found))
+    words, phrases = {}, {}
+    for lang, frequencies in sorted(counts.items()):
+        if len(frequencies) >= _MIN_WORDS:
             # 0.75 as word2vec draws its negatives: rare words come somewhat more often
-            weights = accumulate(count**0.75 for count in words.values())
-            found[lang] = (list(words), list(weights))
-    return found
+            weights = accumulate(count**0.75 for count in frequencies.values())
+            words[lang] = (list(frequencies), list(weights))
+            known = sorted(texts[lang])
+            phrases[lang] = random.Random(seed).sample(
+                known, min(len(known), _MAX_PHRASES)
+            )
+    return words, phrases

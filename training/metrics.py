@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import xxhash
+
 
 @dataclass(frozen=True, slots=True)
 class ClassScore:
@@ -108,6 +110,42 @@ def binary(
 
 
 @dataclass(frozen=True, slots=True)
+class Ranking:
+    """How well the pairs are in order, whatever the threshold."""
+
+    auc: float  # a pair is above a negative, so often
+    average_precision: float
+    f1_at_80: float  # the best F1 at a precision of 0.80 or more
+
+
+def ranking(truth: Sequence[bool], probabilities: Sequence[float]) -> Ranking:
+    """From one walk down the list, best first; equal answers are taken together.
+
+    >>> ranking([True, False, True, False], [0.9, 0.8, 0.7, 0.1]).auc
+    0.75
+    """
+    groups: dict[float, list[int]] = {}  # probability → negatives, positives
+    for t, p in zip(truth, probabilities):
+        groups.setdefault(p, [0, 0])[t] += 1
+    positives = sum(truth)
+    negatives = len(truth) - positives
+    hits = wrong = 0
+    below = precise = best = 0.0
+    for _, (no, yes) in sorted(groups.items(), reverse=True):
+        below += yes * (negatives - wrong - no / 2)
+        hits, wrong = hits + yes, wrong + no
+        score = ClassScore.of(hits, hits + wrong, positives)
+        precise += yes * score.precision
+        if score.precision >= 0.8:
+            best = max(best, score.f1)
+    return Ranking(
+        below / (positives * negatives) if positives and negatives else 0.0,
+        precise / positives if positives else 0.0,
+        best,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Bin:
     """Answers of similar confidence: what was claimed, and how often it was true."""
 
@@ -180,7 +218,17 @@ def authors_recall(
 
 
 def _best_first(scored: Iterable[Scored]) -> list[Scored]:
-    return sorted(scored, key=lambda row: (-row[0], row[1], row[2]))
+    """Equal scores come in the order of a hash.
+
+    In that of their names, two lists of gold URLs run in parallel: a rule that knows
+    nothing of half of the pairs then gets a third of those for nothing.
+    """
+
+    def order(row: Scored) -> tuple[float, int]:
+        name = f"{row[1]} {row[2]}".encode("utf-8", "backslashreplace")
+        return -row[0], xxhash.xxh64_intdigest(name)
+
+    return sorted(scored, key=order)
 
 
 def _share(kept: set[tuple[str, str]], gold: Collection[tuple[str, str]]) -> float:

@@ -6,8 +6,9 @@ negatives: genuine ones from the site's other URLs (`negatives.site_negatives`),
 paper's synthetic ones.
 
 Texts, for the word vectors: the slugs of translated pairs, folder by folder; titles and
-headings of page pairs and dictionaries (`terms`). A dictionary's entry counts by how
-often its rarer word stands in the URLs and titles, so that words of the web come first.
+headings of page pairs, dictionaries, and messages of programs (`terms`). An entry of
+the last two counts by how often its rarest word stands in the URLs and titles, so that
+words of the web come first.
 """
 
 from __future__ import annotations
@@ -16,12 +17,16 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from crawler.data import Site
+from crawler.urls import site_of
 from models.url_pair import UrlView
 from training.data.splits import TRAIN
 from training.data.tables import PairRow
@@ -50,6 +55,12 @@ class LabelledPair:
     url_a: str
     url_b: str
     parallel: bool
+    translated: bool  # a negative is of the kind of the pair that it is of
+
+    @property
+    def site(self) -> Site:
+        """Registered domain."""
+        return site_of(self.url_a)
 
 
 def labelled_pairs(
@@ -66,18 +77,18 @@ def labelled_pairs(
     if config.negatives == "synthetic":
         by_site: dict[Site, list[UrlPair]] = defaultdict(list)
         for row in positives:
+            found.append(LabelledPair(row.url_a, row.url_b, True, not row.code_only))
             by_site[row.site].append((row.url_a, row.url_b))
         for pairs in by_site.values():
-            found += (LabelledPair(a, b, True) for a, b in pairs)
             wrong = synthetic_negatives(pairs, collection.closure, seed=seed)
-            found += (LabelledPair(a, b, False) for a, b in wrong)
+            found += (LabelledPair(a, b, False, True) for a, b in wrong)
         return found
     for row in positives:
-        pair = (row.url_a, row.url_b)
-        found.append(LabelledPair(*pair, True))
+        pair, translated = (row.url_a, row.url_b), not row.code_only
+        found.append(LabelledPair(*pair, True, translated))
         pool = pools[row.site]
         found += (
-            LabelledPair(a, b, False)
+            LabelledPair(a, b, False, translated)
             for a, b in site_negatives(pair, pool, collection.closure, rng=rng)
         )
     return found
@@ -94,6 +105,15 @@ def _positives(
 
 
 TextPair = tuple[str, str]
+
+# What an epoch is made of. Slugs are few and are what counts, so they repeat.
+_SHARES = {
+    "encyclopaedia": 0.2,
+    "slugs": 0.2,
+    "titles": 0.15,
+    "messages": 0.2,
+    "dictionaries": 0.25,
+}
 
 
 class Texts:
@@ -115,49 +135,67 @@ class Texts:
             for row in collection.pairs[TRAIN]
             if not row.code_only and row.site not in without
         ]
-        slugs = sorted({(row.host, *pair) for row in rows for pair in _slugs(row)})
+        slugs = sorted(
+            {(row.host, row.site, *pair) for row in rows for pair in _slugs(row)}
+        )
         kept = capped(slugs, lambda slug: slug[0], max_per_host, seed)
         words: Counter[str] = Counter()
-        for _, a, b in kept:
+        for _, _, a, b in kept:
             words.update({*a.split(), *b.split()})
         for row in collection.urls[TRAIN]:
             words.update(set(UrlView.of(row.url).name))
-        self.sources: dict[str, list[TextPair]] = {
-            "encyclopaedia": [(a, b) for host, a, b in kept if "wiki" in host],
-            "slugs": [(a, b) for host, a, b in kept if "wiki" not in host],
-            "titles": [],
-            "dictionaries": [],
-        }
-        weights: list[float] = []
+        self.sources: dict[str, list[TextPair]] = {source: [] for source in _SHARES}
+        weights: dict[str, list[float]] = {source: [] for source in _SHARES}
+        self._sites: dict[str, list[Site]] = {"encyclopaedia": [], "slugs": []}
+
+        def add(source: str, a: str, b: str, weight: float = 1.0) -> None:
+            self.sources[source].append((a, b))
+            weights[source].append(weight)
+
+        for host, site, a, b in kept:
+            source = "encyclopaedia" if "wiki" in host else "slugs"
+            add(source, a, b)
+            self._sites[source].append(site)
         for table in terms:
             for term in read_terms(table):
                 a, b = _plain(term.text_a), _plain(term.text_b)
                 if not a or not b or a == b:
                     continue
-                if "freedict" not in term.source:
-                    self.sources["titles"].append((a, b))
+                source = _kind(term.source)
+                if source == "titles":
+                    add(source, a, b)
                     words.update({*a.split(), *b.split()})
                 elif seen := max(_rarest(a, words), _rarest(b, words)):
-                    self.sources["dictionaries"].append((a, b))
-                    weights.append(seen**0.5)
-        self._weights = np.cumsum(weights)
+                    add(source, a, b, seen**0.5)
+        self._weights = {s: np.array(found) for s, found in weights.items()}
 
-    def epoch(self, number: int, limit: int) -> list[TextPair]:
-        """`limit` pairs: two fifths slugs, the rest titles and dictionaries."""
+    def epoch(
+        self, number: int, limit: int, left_out: AbstractSet[Site] = frozenset()
+    ) -> list[TextPair]:
+        """`limit` pairs, without slugs of some sites; what is lacking, others give."""
         rng = random.Random(f"{self.seed}/texts/{number}")
-        shares = {"encyclopaedia": 0.2, "slugs": 0.2, "titles": 0.3}
+        sums: dict[str, npt.NDArray[Any]] = {}
+        for source, weights in self._weights.items():
+            sites = self._sites.get(source)
+            if sites and left_out:
+                weights = weights * [site not in left_out for site in sites]
+            if weights.any():
+                sums[source] = np.cumsum(weights)
+        total = sum(_SHARES[source] for source in sums)
         chosen: list[TextPair] = []
-        for source, share in shares.items():
-            if self.sources[source]:
-                chosen += rng.choices(self.sources[source], k=round(share * limit))
-        if self.sources["dictionaries"]:
-            places = [
-                rng.random() * self._weights[-1] for _ in range(limit - len(chosen))
-            ]
-            for place in np.searchsorted(self._weights, places).tolist():
-                chosen.append(self.sources["dictionaries"][place])
+        for source, places in sums.items():
+            count = round(limit * _SHARES[source] / total)
+            drawn = [rng.random() * places[-1] for _ in range(count)]
+            found = np.searchsorted(places, drawn, side="right").tolist()
+            chosen += (self.sources[source][i] for i in found)
         rng.shuffle(chosen)
         return chosen
+
+
+def _kind(source: str) -> str:
+    if source.startswith("dict-freedict"):
+        return "dictionaries"
+    return "messages" if source.startswith("l10n/") else "titles"
 
 
 def _slugs(row: PairRow) -> Iterator[TextPair]:

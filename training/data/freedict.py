@@ -16,19 +16,18 @@ a translation, words run together in the oldest dictionaries).
 from __future__ import annotations
 
 import gzip
-import io
 import re
 import sys
-import tarfile
 from collections import Counter
 from collections.abc import Iterator
-from lzma import LZMAError
 from pathlib import Path
 
 from crawler.errors import LanguageError
 from crawler.languages import language_of
+from training.data.deb import BadPackage, deb_files
 from training.data.terms import TermPair, write_terms
 
+_FILES = re.compile(r"/dictd/[^/]+\.(?:index|dict\.dz)$")
 _DIGITS = {
     c: i
     for i, c in enumerate(
@@ -54,8 +53,11 @@ def read_package(path: Path, counts: Counter[str]) -> Iterator[TermPair]:
         counts["bad/unknown language"] += 1
         return
     try:
-        files = dict(_dictd_files(path.read_bytes()))
-    except (OSError, EOFError, tarfile.TarError, LZMAError, ValueError):
+        files = {
+            name.rpartition("/")[2].partition(".")[2]: data
+            for name, data in deb_files(path, _FILES)
+        }
+    except BadPackage:
         counts["bad/damaged package"] += 1
         return
     if set(files) != {"index", "dict.dz"}:
@@ -101,31 +103,6 @@ def _number(digits: str) -> int:
     for digit in digits:
         value = value * 64 + _DIGITS.get(digit, 0)
     return value
-
-
-def _dictd_files(deb: bytes) -> Iterator[tuple[str, bytes]]:
-    """(`index` or `dict.dz`, bytes) of a Debian package."""
-    for name, body in _ar_members(deb):
-        if not name.startswith("data.tar"):
-            continue
-        with tarfile.open(fileobj=io.BytesIO(body)) as tar:
-            for member in tar:
-                match = re.search(r"/dictd/[^/]+\.(index|dict\.dz)$", member.name)
-                stream = tar.extractfile(member) if match else None
-                if match and stream:
-                    yield match[1], stream.read()
-
-
-def _ar_members(data: bytes) -> Iterator[tuple[str, bytes]]:
-    if not data.startswith(b"!<arch>\n"):
-        raise ValueError("no ar archive")
-    at = 8
-    while at + 60 <= len(data):
-        header = data[at : at + 60]
-        size = int(header[48:58])
-        name = header[:16].decode("ascii", "replace").strip().rstrip("/")
-        yield name, data[at + 60 : at + 60 + size]
-        at += 60 + size + size % 2
 
 
 def main(out: Path, packages: list[Path]) -> None:

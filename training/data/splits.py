@@ -43,6 +43,15 @@ def split_of(
     return DEV if share < shares[0] + shares[1] else TEST
 
 
+def fold_of(site: Site, folds: int, *, seed: int = 71213) -> int:
+    """The fold of a site in a cross-validation, from 0.
+
+    >>> fold_of("gov.is", 10) == fold_of("gov.is", 10) < 10
+    True
+    """
+    return xxhash.xxh64_intdigest(f"fold/{site}".encode(), seed) % folds
+
+
 def read_splits(path: Path) -> dict[Site, str]:
     """A TSV with the columns registered_domain and split, gzipped or not."""
     opener = gzip.open if path.suffix == ".gz" else open

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+pytest.importorskip("anyascii", reason="extra `train` is not installed")
+
 from crawler.handles import handle_of
 from training import language_data
 from training.language_data import LanguageData, LanguageDataConfig
@@ -59,3 +61,13 @@ def test_slugs_have_words_of_their_language(collection, terms_file, monkeypatch)
     assert len(rows) == 50
     assert {row.lang for row in rows} == {"en", "is", "de"}
     assert any("frettir" in row.url for row in rows if row.lang == "is")
+
+
+def test_slugs_are_on_hosts_of_many_names(collection, terms_file, monkeypatch):
+    monkeypatch.setattr(language_data, "_MIN_WORDS", 5)
+    config = LanguageDataConfig(remarked=0, slugs=100)
+    rows = LanguageData(collection, [terms_file], config).epoch(1, 0)
+    hosts = {row.url.split("/")[2].partition(".")[0] for row in rows}
+    assert len(hosts) > 20
+    assert "example" in hosts
+    assert hosts & {f"site-{i}" for i in range(4)}

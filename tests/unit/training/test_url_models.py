@@ -26,7 +26,7 @@ TINY_HASHED = """hashed.buckets=4096 hashed.width=16 loop.max_epochs=4
     rows.remarked=30 rows.slugs=30 loop.batch_size=32""".split()
 TINY_PAIRS = """words.buckets=4096 words.width=16 words.texts=128
     words.loop.max_epochs=2 words.loop.batch_size=32
-    loop.max_epochs=20 loop.batch_size=32""".split()
+    trees.trees=10 trees.min_rows=5""".split()
 
 
 def words(data_folder, out, *more):
@@ -121,6 +121,7 @@ def test_a_language_encoder_goes_on_from_a_pretrained_one(
 def test_everything_is_judged_by_one_command(
     data_folder, language_weights, tmp_path, monkeypatch, capsys
 ):
+    pytest.importorskip("matplotlib", reason="extra `reports` is not installed")
     out = tmp_path / "figures.json"
     evaluate.main(
         [
@@ -128,8 +129,10 @@ def test_everything_is_judged_by_one_command(
             "languages=models.rules.UrlLanguageRules",
             "pairs=models.rules.UrlPairRules",
             f"out={out}",
+            f"plot={tmp_path / 'reliability.png'}",
         ]
     )
+    assert (tmp_path / "reliability.png").stat().st_size > 1000
     result = json.loads(out.read_text())
     assert result["language"]["model"]["kinds"]["code"]["accuracy"] == 1
     assert result["pair"]["model"]["translated"]["positive"]["rows"] == 20
