@@ -22,7 +22,7 @@ import xxhash
 
 from crawler.data import Document, Site
 from crawler.frontier.beliefs import Rates
-from crawler.languages import marker_languages
+from crawler.handles import handle_of
 from crawler.urls import split
 
 # Texts between two tags that are shorter are menus, dates and labels, not sentences.
@@ -78,8 +78,10 @@ def parts_of(url: str) -> tuple[Part, ...]:
             name = f"{host}{'/'.join(masked[: place + 1])}"
             found.append(_part("number", name, shape, f"{host}{rest}?{query}"))
     parameters = query.split("&") if query else []
+    languages = handle_of(url).markers if parameters else ()
+    named = {marker.token for marker in languages if marker.place == "query"}
     for place, parameter in enumerate(parameters):
-        if marker_languages(parameter.partition("=")[2]):
+        if parameter.partition("=")[2].lower() in named:
             continue
         rest = "&".join(parameters[:place] + parameters[place + 1 :])
         name = f"?{parameter.partition('=')[0]} {host}"
