@@ -30,6 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--lexicon",
         help="lexicon.npz of an earlier run, or its directory: start with it",
     )
+    parser.add_argument(
+        "--cdx",
+        nargs="+",
+        default=(),
+        metavar="INDEX",
+        help="CDXJ files: read only pages that may have a translation, by their URLs",
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument(
         "--memory", default="4G", help="for all processes together (default 4G)"
@@ -59,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
         Path(args.out),
         load_profile(AlignProfile, args.profile),
         Path(args.lexicon) if args.lexicon else None,
+        tuple(args.cdx),
     )
     if args.spark:
         if args.resume or args.jobs > 1:

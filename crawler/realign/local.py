@@ -46,7 +46,7 @@ from crawler.realign.steps import (
 )
 from crawler.rundir import RunDir, write_json
 from crawler.sinks.pairs import read_pairs, write_pairs
-from crawler.warc.inputs import Piece, Revisits, find_inputs, pieces_of
+from crawler.warc.inputs import Piece, Revisits
 from crawler.warc.remote import size_of
 
 # A task of alignment: some seconds, and 200 of them for a million pages.
@@ -63,18 +63,16 @@ def align_collection(
     jobs: int = 1,
     memory: int = 4 * GIGABYTE,
     resume: bool = False,
-    pieces: Sequence[Piece] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Pair the pages of a collection into run directories; returns the stats of all.
 
-    `pieces`: what is read of the collection, if not all of it. `resume`: go on with
-    what an earlier run of the same request left in the directory.
+    `resume`: go on with what an earlier run of the same request left in the directory.
     """
     pairs = pairs_of(request.langs)
     runs = {langs: request.run(langs) for langs in pairs}
     # what is not there is said before anything is written
-    inputs = find_inputs(_spooled(request))
+    inputs = request.inputs(_spooled(request))
     known = {langs: request.known(langs) for langs in pairs}
     plan = _plan(request, inputs, known)
     work = request.out / "work"
@@ -92,10 +90,9 @@ def align_collection(
             run.open(langs)
             run.write(request.about(langs, inputs, known[langs]))
         engine = _Engine(request, work, memory // jobs, progress or Progress())
+        counts: Counter[str] = Counter()
         with Pool(jobs) as pool:
-            counts = engine.extract(
-                pool, pieces_of(inputs) if pieces is None else pieces
-            )
+            counts += engine.extract(pool, request.pieces(inputs, counts))
             for langs in pairs:
                 engine.align(pool, langs, runs[langs], known[langs], counts)
     shutil.rmtree(work)

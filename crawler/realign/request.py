@@ -13,7 +13,10 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.config import to_table
 from crawler.data import Lang, LangPair
+from crawler.errors import UsageError
+from crawler.realign.selection import pieces_of_index
 from crawler.rundir import RunDir
+from crawler.warc.inputs import PIECE_SIZE, Piece, find_inputs, pieces_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,26 @@ class Request:
     out: Path
     profile: AlignProfile
     lexicon: Path | None = None  # a lexicon.npz, or the directory of an earlier run
+    indexes: tuple[str, ...] = ()  # CDXJ files: read what these make worth reading
+    piece_size: int = PIECE_SIZE  # bytes
+
+    def __post_init__(self) -> None:
+        """Refuse an index without the one place where its files are."""
+        if self.indexes and len(self.paths) != 1:
+            raise UsageError(
+                "--cdx needs one path: the folder or address that its file names are"
+                " relative to"
+            )
+
+    def inputs(self, paths: Iterable[str]) -> list[str]:
+        """The files that are read; WarcError where there is nothing to read."""
+        return list(self.indexes) or find_inputs(paths)
+
+    def pieces(self, inputs: Iterable[str], counts: Counter[str]) -> list[Piece]:
+        """The pieces in which the pages are read."""
+        if self.indexes:
+            return pieces_of_index(self.indexes, self.paths[0], self.langs, counts)
+        return pieces_of(inputs, self.piece_size)
 
     def run(self, langs: LangPair) -> RunDir:
         """The run directory of a pair of languages."""

@@ -40,7 +40,7 @@ from crawler.realign.steps import (
     pairs_of,
 )
 from crawler.sinks.pairs import write_pairs
-from crawler.warc.inputs import Piece, Revisits, find_inputs, pieces_of
+from crawler.warc.inputs import Piece, Revisits
 
 # (which pair of languages, group of sites); _NOTES for what is known of a whole piece
 _Key = tuple[int, str]
@@ -51,9 +51,7 @@ _TASKS_PER_CORE = 3
 _MAX_IN_MEMORY = 20_000
 
 
-def align_on_spark(
-    request: Request, master: str, *, pieces: Sequence[Piece] | None = None
-) -> dict[str, Any]:
+def align_on_spark(request: Request, master: str) -> dict[str, Any]:
     """Pair the pages of a collection; returns the stats of all pairs of languages.
 
     `master`: `local[2]`, `spark://HOST:PORT`, `yarn`; under spark-submit, its own.
@@ -62,7 +60,9 @@ def align_on_spark(
     runs = [request.run(langs) for langs in langs_pairs]
     if any(run.run_json.exists() for run in runs):
         raise RunDirError(f"{request.out}: holds a run already (choose another --out)")
-    inputs = find_inputs(request.paths)
+    inputs = request.inputs(request.paths)
+    counts: Counter[str] = Counter()
+    pieces = request.pieces(inputs, counts)
     known = [request.known(langs) for langs in langs_pairs]
     for run, langs, lexicon in zip(runs, langs_pairs, known):
         run.open(langs)
@@ -71,14 +71,15 @@ def align_on_spark(
     from py4j.protocol import Py4JJavaError
 
     try:
-        job = _Job(context, request, pieces_of(inputs) if pieces is None else pieces)
+        job = _Job(context, request, pieces)
+        counts.update(job.counts)
         for number, (run, lexicon) in enumerate(zip(runs, known)):
-            pairs, counts, learned = job.align(number, lexicon)
+            pairs, counted, learned = job.align(number, lexicon)
             if learned:
                 learned.save(run.lexicon)
             written = write_pairs(run.pairs, pairs)
-            pages = job.counts["pages"]
-            run.write_stats({**job.counts, **counts, "pages": pages, "pairs": written})
+            stats = {**(counts + counted), "pages": counts["pages"], "pairs": written}
+            run.write_stats(stats)
     except Py4JJavaError as error:
         cause = str(error.java_exception.getMessage()).strip().splitlines()
         raise RunError(

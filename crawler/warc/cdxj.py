@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from crawler.data import Lang
+from crawler.languages import known_code
 from crawler.urls import canonicalize
 from crawler.warc.http import parse_response
 from crawler.warc.reader import NO_DATE, origin_key, url_of
@@ -34,6 +36,7 @@ class IndexEntry:
     mime: str  # `-` if the server did not say
     digest: str | None  # of the payload, as the record labels it
     location: WarcLocation
+    languages: tuple[Lang, ...] = ()  # of its text, if the index says so
 
 
 def surt(url: str) -> str:
@@ -88,7 +91,17 @@ def parse_cdxj(line: str) -> IndexEntry | None:
     if url is None or location.offset < 0 or location.length <= 0:
         return None
     mime, digest = fields.get("mime"), fields.get("digest")
-    return IndexEntry(url, date, status, str(mime), digest and str(digest), location)
+    # Common Crawl: `eng,isl`, the most frequent first
+    codes = str(fields.get("languages", "")).split(",")
+    return IndexEntry(
+        url,
+        date,
+        status,
+        str(mime or "-"),
+        digest and str(digest),
+        location,
+        tuple(filter(None, map(known_code, codes))),
+    )
 
 
 def write_cdxj(lines: Iterable[str], path: Path) -> None:

@@ -80,11 +80,11 @@ def test_a_run_that_is_killed_twenty_times_ends_with_the_same_bytes(
     collection, undisturbed, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(local, "_TASK_PAGES", 40)  # more places to be killed at
-    pieces = pieces_of(find_inputs([collection]), 20_000)
-    assert len(pieces) > 5
+    small = replace(request([collection], tmp_path / "whole"), piece_size=20_000)
+    assert len(pieces_of(find_inputs([collection]), 20_000)) > 5
     whole = tmp_path / "whole"
     started = time.monotonic()
-    align_collection(request([collection], whole), pieces=pieces)
+    align_collection(small)
     taken = time.monotonic() - started
     out = tmp_path / "killed"
     chance = random.Random(0)
@@ -93,7 +93,7 @@ def test_a_run_that_is_killed_twenty_times_ends_with_the_same_bytes(
         child = os.fork()
         if not child:
             try:
-                align_collection(request([collection], out), pieces=pieces, resume=True)
+                align_collection(replace(small, out=out), resume=True)
             finally:
                 os._exit(0)
         time.sleep(chance.uniform(0, taken / 8))
@@ -103,7 +103,7 @@ def test_a_run_that_is_killed_twenty_times_ends_with_the_same_bytes(
         if not os.WIFSIGNALED(status):  # it was faster than the kill: once more
             assert contents(out) == contents(whole)
             subprocess.run(["rm", "-r", out], check=True)
-    align_collection(request([collection], out), pieces=pieces, resume=True)
+    align_collection(replace(small, out=out), resume=True)
     assert contents(out) == contents(whole)
     assert contents(whole)["pairs.tsv.gz"] == contents(undisturbed)["pairs.tsv.gz"]
 
@@ -350,3 +350,23 @@ def test_the_pairs_are_those_of_a_crawl_of_all_sites(undisturbed):
     stored = Run(undisturbed).pairs
     assert [(p.src_url, p.trg_url) for p in pairs] == pair_urls(Run(undisturbed))
     assert [round(pair.score, 6) for pair in pairs] == [pair.score for pair in stored]
+
+
+# ------------------------------------------------------------------ index first
+
+
+def test_pages_are_chosen_by_an_index_and_read_where_it_says(tmp_path):
+    site = build_site(style="dir", concepts=25, untranslated=0.5, others=("fr",))
+    (tmp_path / "warcs").mkdir()
+    path = write_warc(tmp_path / "warcs" / "a.warc.gz", site.pages())
+    assert bifocal("index", path.parent).returncode == 0
+    out = tmp_path / "out"
+    done = bifocal(
+        *("align", path.parent, "--cdx", path.parent / "a.cdxj"),
+        *("--langs", "en,is", "--out", out),
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(pair_urls(Run(out))) == site.gold("en", "is")
+    stats = Run(out).stats
+    assert stats["warc/records"] == 2 * len(site.gold("en", "is"))
+    assert stats["cdx/lines"] == len(site.lang_by_url())
