@@ -46,6 +46,7 @@ from benchmarks.machine import machine, spread, status_mb
 from crawler.data import FrontierEntry
 from crawler.frontier.store import open_frontier
 from crawler.protocols import FrontierStore
+from tests.redis_server import RedisServer
 
 RESULTS = Path(__file__).parent / "results" / "frontier.json"
 SITES = {"giant": 1, "sites": 20_000}
@@ -210,7 +211,19 @@ def child(step: str, frontier: str, shape: str, urls: int) -> dict[str, Any]:
     return json.loads(result.stdout)
 
 
+def measure_redis(shape: str, urls: int) -> dict[str, Any]:
+    """The same with a server beside it; its memory counts, too."""
+    with tempfile.TemporaryDirectory() as folder, RedisServer(Path(folder)) as server:
+        before = server.memory()
+        row = child("crawl", server.url("run"), shape, urls)
+        row["redis_bytes_per_url"] = round((server.memory() - before) / urls)
+    memory = row["rss_mb_grown"] - row["rss_mb_before"]
+    return row | {"ram_bytes_per_url": round(memory * 2**20 / urls)}
+
+
 def measure(store: str, shape: str, urls: int) -> dict[str, Any]:
+    if store == "redis":
+        return measure_redis(shape, urls)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "frontier.sqlite"
         frontier = "memory:" if store == "memory" else f"{store}:{path}"

@@ -175,6 +175,14 @@ class FrontierStore(Protocol):
         """How many URLs are `pending`, `leased` and `done`."""
         ...
 
+    def adopted(self) -> Sequence[Site]:
+        """Sites that came from another worker since this was last asked."""
+        ...
+
+    def elsewhere(self) -> bool:
+        """Has another worker a site that is not exhausted? False where there is one."""
+        ...
+
     def commit(self) -> None:
         """Make everything so far survive a kill, as one transaction."""
         ...

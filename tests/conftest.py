@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
+import uuid
 from pathlib import Path
 
 import pytest
+
+from tests.redis_server import server_of_the_session
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared"
 
@@ -24,3 +28,18 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no recorded data in {folder} (set BIFOCAL_SHARED)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def redis_server():
+    """A redis-server that lives as long as the tests."""
+    server = server_of_the_session()
+    with server:
+        yield server
+    shutil.rmtree(server.folder, ignore_errors=True)
+
+
+@pytest.fixture
+def redis_run(redis_server) -> str:
+    """The FRONTIER_URL of a run that nobody else has."""
+    return redis_server.url(uuid.uuid4().hex)

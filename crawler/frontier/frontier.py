@@ -98,8 +98,8 @@ class Frontier:
 
     @property
     def has_open(self) -> bool:
-        """Is anything pending that may still be fetched?"""
-        return len(self.store) > 0 and not self._dry
+        """Is anything pending that may still be fetched, here or by another worker?"""
+        return (len(self.store) > 0 and not self._dry) or self.store.elsewhere()
 
     # ---------------------------------------------------------------- in
 
@@ -213,6 +213,8 @@ class Frontier:
             if self.sites.wake():
                 lease = self._next(busy)
             self._dry = lease is None
+        elif lease is not None:
+            self._dry = False  # a site that another worker had may be ours now
         return lease
 
     def _next(self, busy: Collection[Site]) -> Lease | None:
@@ -220,6 +222,7 @@ class Frontier:
         barred = self.sites.barred()
         busy = {*busy, *barred} if barred else busy
         while entry := self.store.pop(busy):
+            self._adopt()  # a pop may bring sites
             lease = lease_of(entry)
             unified = self._unified(lease.link)
             if unified is not lease.link:  # linked before we knew
@@ -328,7 +331,7 @@ class Frontier:
         """After a restart: let the scorer go on from what was saved and is known."""
         self.sites.groups = SiteGroups(json.loads(self.store.load("groups") or b"[]"))
         self.sites.restore(json.loads(self.store.load("sites") or b"{}"))
-        known = self._recall()
+        known = self._recall(self.store.sites())
         if self._learner:
             for members in self.sites.groups.groups():
                 self._learner.joined(members)
@@ -337,10 +340,20 @@ class Frontier:
             pass
         for members in self.sites.groups.groups():
             self.scope.join(members)
+        self.store.adopted()  # those were among them
 
-    def _recall(self) -> Iterator[KnownUrl]:
+    def _adopt(self) -> None:
+        """Sites that another worker had are ours: go on from what it knew."""
+        if sites := self.store.adopted():
+            known = self._recall(sites)
+            if self._learner:
+                self._learner.restore(b"", known)
+            for _ in known:
+                pass
+
+    def _recall(self, sites: Iterable[Site]) -> Iterator[KnownUrl]:
         """Every known URL; on the way, what they say of scope and schemes."""
-        for site in self.store.sites():
+        for site in sites:
             for known in self.store.scan(site):
                 url = known.entry.url
                 if link_of(known.entry).is_seed:  # also where a seed had moved to

@@ -7,7 +7,7 @@ other stores are compared with.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from crawler.data import FrontierEntry, KnownUrl, Score, Site
@@ -113,6 +113,40 @@ class MemoryFrontier:
         if head is None or row.rank < head:
             self._heads.set(row.entry.site, row.rank)
 
+    # ------------------------------------------------ one site in, one site out
+
+    def take(self, site: Site, known: Iterable[KnownUrl]) -> None:
+        """A site from elsewhere: what it knows, in the order of first pushes."""
+        urls = self._sites.setdefault(site, _Urls())
+        for item in known:
+            self._known += 1
+            state = "done" if item.state == "done" else "pending"
+            row = urls.known[item.entry.url] = _Row(item.entry, self._known, state)
+            if state == "pending":
+                self._pending += 1
+                self._offer(urls, row)
+
+    def drop(self, site: Site) -> None:
+        """Forget a site; it goes on elsewhere."""
+        urls = self._sites.pop(site)
+        self._heads.discard(site)
+        self._known -= len(urls.known)
+        self._pending -= len(urls.pending)
+        for url in [url for url, row in self._leases.items() if row.entry.site == site]:
+            del self._leases[url]
+
+    def numbers(self, site: Site) -> tuple[int, int]:
+        """How many URLs of a site are pending or leased, and how many are done."""
+        urls = self._sites[site]
+        leased = sum(row.entry.site == site for row in self._leases.values())
+        waiting = len(urls.pending) + leased
+        return waiting, len(urls.known) - waiting
+
+    def best(self, site: Site) -> Score | None:
+        """The best pending score of a site."""
+        rank = self._heads.rank(site)
+        return None if rank is None else -rank[0]
+
     def sites(self) -> Sequence[Site]:
         """Every site that has a URL here, in the order of first pushes."""
         return tuple(self._sites)
@@ -139,6 +173,14 @@ class MemoryFrontier:
             "leased": leased,
             "done": self._known - self._pending - leased,
         }
+
+    def adopted(self) -> Sequence[Site]:
+        """None: nobody else can see this memory."""
+        return ()
+
+    def elsewhere(self) -> bool:
+        """False: nobody else can see this memory."""
+        return False
 
     def commit(self) -> None:
         """Do nothing: memory does not survive a kill."""

@@ -387,6 +387,14 @@ class SqliteFrontier:
         }
 
     @_guarded
+    def adopted(self) -> Sequence[Site]:
+        """None: the file is locked, so there is no other worker."""
+        return ()
+
+    def elsewhere(self) -> bool:
+        """False: the file is locked, so there is no other worker."""
+        return False
+
     def commit(self) -> None:
         """Make everything so far survive a kill, as one transaction."""
         self._end()

@@ -9,7 +9,7 @@ from crawler.protocols import FrontierStore
 
 
 def open_frontier(url: str) -> FrontierStore:
-    """The FrontierStore that a URL names: `memory:` or `sqlite:PATH`.
+    """The FrontierStore that a URL names: `memory:`, `sqlite:PATH` or `redis://…`.
 
     UsageError for a URL of another kind, FrontierError if the file cannot be had.
 
@@ -21,4 +21,10 @@ def open_frontier(url: str) -> FrontierStore:
         return MemoryFrontier()
     if scheme == "sqlite" and path:
         return SqliteFrontier(path)
-    raise UsageError(f"{url!r} names no frontier (write memory: or sqlite:PATH)")
+    if scheme in ("redis", "rediss", "unix"):
+        from crawler.frontier.redis import RedisFrontier  # an extra
+
+        return RedisFrontier(url)
+    raise UsageError(
+        f"{url!r} names no frontier (write memory:, sqlite:PATH or redis://HOST/0?run=NAME)"
+    )

@@ -11,15 +11,17 @@ from crawler.data import FrontierEntry, KnownUrl
 from crawler.frontier.store import open_frontier
 from crawler.protocols import FrontierStore, PushCounts
 
-STORES = ["memory:", "sqlite:{}/frontier.sqlite"]
-LASTING = []
+STORES = ["memory:", "sqlite:{}/frontier.sqlite", "redis"]
 
 Reopen = Callable[[FrontierStore], FrontierStore]
 
 
 @pytest.fixture(params=STORES)
 def store(request, tmp_path: Path):
-    opened = open_frontier(request.param.format(tmp_path))
+    url = request.param.format(tmp_path)
+    if url == "redis":
+        url = request.getfixturevalue("redis_run")
+    opened = open_frontier(url)
     yield opened
     opened.close()
 

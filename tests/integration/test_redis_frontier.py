@@ -1,0 +1,246 @@
+"""Several workers, one frontier: leases, late returns, a Redis that goes away."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from crawler.data import FrontierEntry, KnownUrl
+from crawler.errors import FrontierError, UsageError
+from crawler.frontier.redis import RedisFrontier
+from crawler.frontier.store import open_frontier
+from tests.commands import bifocal
+from tests.redis_server import RedisServer
+
+PAGES = 30  # of a site: page n links to 2n + 1 and 2n + 2
+
+
+def entry(site: str, page: int, score: float = 0.5) -> FrontierEntry:
+    return FrontierEntry(f"https://{site}/{page}", site, score, page, b"{}")
+
+
+@pytest.fixture
+def run(redis_server):
+    name = uuid.uuid4().hex
+
+    def open_worker(worker: str, **options: object) -> RedisFrontier:
+        return RedisFrontier(redis_server.url(name, worker=worker, **options))
+
+    return open_worker
+
+
+def crawl(store: RedisFrontier, fetched: list[tuple[str, str, float]]) -> None:
+    """Fetch all that there is, as one worker; ends when nobody has anything left."""
+    while len(store) or store.elsewhere():
+        found = store.pop()
+        if found is None:
+            time.sleep(0.05)
+            continue
+        fetched.append((found.site, found.url, time.monotonic()))
+        time.sleep(0.001)
+        page = found.depth
+        links = [entry(found.site, n) for n in (2 * page + 1, 2 * page + 2)]
+        store.push([link for link in links if link.depth < PAGES])
+        store.release(found.url, done=True)
+        store.commit()
+    store.close()
+
+
+def test_workers_share_the_sites_and_fetch_each_url_once(run):
+    sites = [f"{n}.is" for n in range(12)]
+    logs: list[list[tuple[str, str, float]]] = [[], [], []]
+    first = run("0")
+    first.push([entry(site, 0) for site in sites])
+    first.commit()
+    threads = [threading.Thread(target=crawl, args=(first, logs[0]))]
+    threads += [
+        threading.Thread(target=crawl, args=(run(str(n)), logs[n])) for n in (1, 2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    urls = Counter(url for log in logs for _, url, _ in log)
+    assert len(urls) == len(sites) * PAGES
+    assert set(urls.values()) == {1}
+    owners = {
+        site: {n for n in range(3) for s, *_ in logs[n] if s == site} for site in sites
+    }
+    assert all(len(workers) == 1 for workers in owners.values())
+
+
+def test_what_is_pushed_to_a_site_of_another_worker_gets_there(run):
+    ours, theirs = run("a"), run("b")
+    ours.push([entry("a.is", 0)])
+    ours.commit()
+    assert theirs.push([entry("a.is", 1, 0.9)]).ignored == 1
+    assert theirs.pop() is None
+    assert theirs.elsewhere()
+    ours.push([entry("a.is", 2, 0.1)])
+    ours.commit()
+    assert [ours.pop().depth for _ in range(3)] == [1, 0, 2]
+
+
+def test_a_killed_worker_loses_its_sites_and_nothing_else(run):
+    dead = run("dead", lease=0.3)
+    dead.push([entry("a.is", page, 0.1 * page) for page in range(5)])
+    dead.release(dead.pop().url, done=True, payload=b"page 4")
+    dead.commit()
+    in_hand = dead.pop()
+    dead.push([entry("a.is", 77)])  # never committed
+    time.sleep(0.5)
+
+    heir = run("heir", lease=5)
+    found = []
+    assert heir.adopted() == []
+    while item := heir.pop():
+        found.append(item.depth)
+        heir.release(item.url, done=True)
+    assert found == [3, 2, 1, 0]
+    assert (heir.adopted(), heir.adopted()) == (["a.is"], [])
+    assert next(iter(k for k in heir.scan("a.is") if k.state == "done"))
+    heir.commit()
+
+    # it was not dead: what it writes now is refused, and it lets the site go
+    dead.release(in_hand.url, done=False)
+    dead.commit()
+    assert dead.sites() == ()
+    assert dead.pop() is None
+    assert heir.counts() == {"pending": 0, "leased": 0, "done": 5}
+    urls = {known.entry.url: known for known in heir.scan("a.is")}
+    assert urls["https://a.is/4"] == KnownUrl(
+        FrontierEntry("https://a.is/4", "a.is", 0.4, 4, b"page 4"), "done"
+    )
+
+
+def test_a_url_in_hand_when_its_site_is_lost_may_still_be_released(run):
+    late = run("late", lease=0.2)
+    late.push([entry("a.is", 0), entry("a.is", 1)])
+    late.commit()
+    url = late.pop().url
+    time.sleep(0.4)
+    other = run("other")
+    assert other.pop() is not None
+    late.push([entry("a.is", 2)])
+    late.commit()  # here it learns
+    late.release(url, done=True)
+    with pytest.raises(ValueError, match="not leased"):
+        late.release(url, done=True)
+
+
+def test_a_long_journal_is_written_anew_and_says_the_same(run):
+    store = run("a")
+    store.push([entry("a.is", 0)])
+    for page in range(1, 200):
+        found = store.pop()
+        store.push([entry("a.is", page), entry("a.is", page + 1000, 0.1)])
+        store.release(found.url, done=True, payload=f"{page}".encode())
+        store.commit()
+    before = list(store.scan("a.is"))
+    store.close()
+    again = run("a")  # the same name: no pause
+    again.push([entry("a.is", 5000, 0.0)])
+    assert list(again.scan("a.is"))[:-1] == before
+    assert again._redis.llen(again._key("site:a.is")) < 130
+
+
+def test_a_restart_of_redis_with_its_data_costs_a_wait(tmp_path_factory):
+    server = RedisServer(tmp_path_factory.mktemp("r"), aof=True).start()
+    store = open_frontier(server.url("run", worker="a"))
+    store.push([entry("a.is", page) for page in range(10)])
+    store.commit()
+    found = store.pop()
+    server.kill()
+    later = threading.Timer(1.0, server.start)
+    later.start()
+    store.release(found.url, done=True)
+    store.commit()  # waits until it is back
+    later.join()
+    store.close()
+    again = open_frontier(server.url("run", worker="a"))
+    again.push([])
+    while again.pop() is None:
+        time.sleep(0.1)
+    assert again.counts()["done"] == 1
+    again.close()
+    server.kill()
+
+
+def test_status_shows_workers_sites_and_what_is_left(run, redis_server):
+    store = run("first")
+    store.push([entry(f"{n}.is", n) for n in range(3)])
+    store.release(store.pop().url, done=True)
+    store.commit()
+    url = redis_server.url(store._prefix[9:-2])
+    done = bifocal("status", url)
+    assert done.returncode == 0, done.stderr
+    first, line = done.stdout.splitlines()
+    assert first == "1 URLs done, 2 pending, 2 open sites"
+    assert line.startswith("  first: 3 sites, renewed, ")
+    assert "stuck" not in line
+
+
+def test_without_redis_there_is_one_clear_error(tmp_path):
+    url = f"unix://{tmp_path}/no.sock?run=x&patience=0.2"
+    with pytest.raises(FrontierError, match="is Redis running"):
+        RedisFrontier(url)
+    with pytest.raises(UsageError, match="run=NAME"):
+        RedisFrontier("redis://localhost/0")
+
+
+def test_a_password_is_in_no_message(tmp_path):
+    with pytest.raises(FrontierError) as caught:
+        RedisFrontier("redis://:secret@127.0.0.1:1/0?run=x&patience=0")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_full_redis_is_waited_for_and_then_named(tmp_path_factory):
+    with RedisServer(tmp_path_factory.mktemp("r")) as server:
+        store = RedisFrontier(server.url("x", patience=0.3))
+        store.push([entry("a.is", 0)])
+        store._redis.config_set("maxmemory", "1")
+        with pytest.raises(FrontierError, match="has it room"):
+            store.commit()
+        store._redis.config_set("maxmemory", "0")
+        store.commit()  # nothing was lost
+
+
+@pytest.mark.parametrize("batch", [b"", b"x", b"\x78\x9c\x03\x00\x00\x00\x00\x01"])
+def test_a_journal_that_is_none_of_ours_is_refused(run, batch):
+    store = run("a")
+    store.push([entry("a.is", 0)])
+    store.commit()
+    store._redis.rpush(store._key("site:a.is"), batch)
+    store.close()
+    with pytest.raises(FrontierError, match="journal is damaged"):
+        run("a").push([entry("a.is", 1)])
+
+
+def test_the_core_needs_no_redis(tmp_path):
+    """A process in which the package cannot be imported says which extra to install."""
+    code = (
+        "import sys; sys.modules['redis'] = None\n"
+        "from crawler.frontier.store import open_frontier\n"
+        "from crawler.errors import UsageError\n"
+        "open_frontier('memory:')\n"
+        "try: open_frontier('redis://localhost/0?run=x')\n"
+        "except UsageError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "[redis]" in done.stdout
+
+
+def test_pops_are_best_first_within_a_worker(run):
+    store = run("a")
+    store.push([entry(f"{n % 5}.is", n, n / 100) for n in range(100)])
+    scores = [store.pop().score for _ in range(100)]
+    assert all(a >= b for a, b in pairwise(scores))

@@ -1,0 +1,148 @@
+"""Two crawls that share a frontier in Redis, against real servers."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from tests.commands import (
+    PATIENCE,
+    ROOT,
+    Run,
+    bifocal,
+    crawl,
+    crawl_command,
+    environment,
+    pair_urls,
+)
+from tests.webserver import Server, text
+from tests.worlds import build_site
+
+SITES = [
+    build_site(f"town{n}.example", concepts=6 + 2 * n, words=80, seed=n)
+    for n in range(4)
+]
+SETTINGS = {"DOWNLOAD_DELAY": 0.1, "RETRY_WAIT": 0.1}
+ONE = {"CONCURRENT_REQUESTS": 1}  # a worker begins one site after the other
+
+
+@pytest.fixture(scope="module")
+def servers():
+    with ExitStack() as stack:
+        started = []
+        for number, site in enumerate(SITES, start=1):
+            server = stack.enter_context(Server(host=f"127.0.3.{number}"))
+            server.add(site)
+            started.append(server)
+        yield started
+
+
+@contextmanager
+def worker(seeds: str, run_dir, frontier: str):
+    process = subprocess.Popen(
+        crawl_command(
+            seeds, "en,is", run_dir, FRONTIER_URL=frontier, **SETTINGS, **ONE
+        ),
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def seeds_of(servers) -> str:
+    return ",".join(server.url("/en/") for server in servers)
+
+
+def aligned(out, *warcs) -> list[tuple[str, str]]:
+    done = bifocal("align", *warcs, "--langs", "en,is", "--out", out)
+    assert done.returncode == 0, done.stderr
+    return sorted(pair_urls(Run(out)))
+
+
+@pytest.fixture(scope="module")
+def reference(servers, tmp_path_factory):
+    """The pairs that one worker finds."""
+    run_dir = tmp_path_factory.mktemp("one") / "run"
+    done = crawl(seeds_of(servers), "en,is", run_dir, **SETTINGS)
+    assert done.returncode == 0, done.stderr
+    return sorted(pair_urls(Run(run_dir)))
+
+
+@pytest.fixture
+def held_back(servers):
+    """An event that every server waits for before it says what is allowed."""
+    go = threading.Event()
+    rules = text("User-agent: *")
+
+    def talk(connection) -> None:
+        go.wait(PATIENCE)
+        connection.sendall(rules)
+
+    for server in servers:
+        server.routes["/robots.txt"] = talk
+    yield go
+    for server in servers:
+        server.routes["/robots.txt"] = rules
+
+
+def test_two_workers_find_what_one_finds(
+    servers, reference, redis_server, held_back, tmp_path
+):
+    """One at a time each: the sites that the first has not begun go to the second."""
+    seeds = seeds_of(servers)
+    url = redis_server.url("two", lease=20)
+    with (
+        worker(seeds, tmp_path / "a", url) as a,
+        worker(seeds, tmp_path / "b", url) as b,
+    ):
+        end = time.monotonic() + PATIENCE
+        while bifocal("status", url).stdout.count("sites, renewed") < 2:
+            assert time.monotonic() < end
+        held_back.set()
+        for process in (a, b):
+            _, errors = process.communicate(timeout=PATIENCE)
+            assert process.returncode == 0, errors
+            assert "Traceback" not in errors
+    both = [Run(tmp_path / name) for name in "ab"]
+    visits = Counter(visit["url"] for run in both for visit in run.visits)
+    assert set(visits.values()) == {1}
+    sites = [{visit["site"] for visit in run.visits} for run in both]
+    assert not sites[0] & sites[1]
+    assert all(sites)  # each had its share
+    assert aligned(tmp_path / "out", *(run.path / "warc" for run in both)) == reference
+
+
+def test_the_sites_of_a_killed_worker_are_finished_by_another(
+    servers, reference, redis_server, tmp_path
+):
+    for server in servers:
+        server.asked.clear()
+    seeds = seeds_of(servers)
+    url = redis_server.url("killed", lease=3)
+    with worker(seeds, tmp_path / "a", url) as first:
+        while sum(len(server.asked) for server in servers) < 25:
+            assert first.poll() is None
+            time.sleep(0.05)
+        with worker(seeds, tmp_path / "b", url) as second:
+            first.send_signal(signal.SIGKILL)
+            first.communicate()
+            _, errors = second.communicate(timeout=PATIENCE)
+            assert second.returncode == 0, errors
+    asked = Counter(server.url(path) for server in servers for path in server.paths())
+    twice = [u for u, times in asked.items() if times > 1 and "robots.txt" not in u]
+    assert len(twice) <= len(SITES)  # what was in hand
+    warcs = [tmp_path / name / "warc" for name in "ab"]
+    assert aligned(tmp_path / "out", *warcs) == reference
