@@ -238,3 +238,23 @@ class SentencePair:
     blocks: tuple[int, int] = (0, 0)  # the block that they stand in
     # association of the words, as a share of what a translation has; None: not known
     lexical_ratio: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a page is to be found: its address, and its record in a WARC file."""
+
+    url: str
+    warc: str | None = None  # path of the file
+    offset: int | None = None  # where the record starts in it
+    record_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusPair:
+    """A sentence pair as a corpus has it: once, wherever it was found."""
+
+    id: str  # 16 hexadecimal digits, equal for copies
+    pair: SentencePair  # the best copy
+    origins: tuple[Origin, Origin]  # its pages
+    copies: int = 1  # how often it was found

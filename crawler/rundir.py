@@ -7,6 +7,8 @@
     aligner.sqlite      what the aligner remembers of each document
     pairs.tsv.gz        accepted document pairs
     lexicon.npz         which words translate which, as the pairs taught it
+    sentences.tsv.gz    sentence pairs of the document pairs
+    texts.sqlite        texts of pages, until their sentences are paired
     stats.json          counters, written at the end of each session
     stop                put there by a person, it ends the session as Ctrl-C does
 
@@ -39,6 +41,8 @@ class RunDir:
         self.aligner = self.path / "aligner.sqlite"
         self.pairs = self.path / "pairs.tsv.gz"
         self.lexicon = self.path / "lexicon.npz"
+        self.sentences = self.path / "sentences.tsv.gz"
+        self.texts = self.path / "texts.sqlite"
         self.stop = self.path / "stop"
 
     def open(self, langs: LangPair) -> bool:

@@ -21,6 +21,7 @@ LANGUAGE_GATE = True  # follow the links of pages in the two languages only
 SITEMAPS = True  # read the sitemaps that robots.txt names
 SITEMAPS_MAX = 50  # files per site; an index may name thousands
 ALIGN_PROFILE = None  # a TOML file of settings/align; default: built in
+SENTENCES = True  # pair the sentences of accepted pairs while crawling
 
 # --- politeness
 ROBOTSTXT_OBEY = True  # read by our scheduler, not by Scrapy's middleware

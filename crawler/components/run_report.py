@@ -21,7 +21,7 @@ from crawler.components.assembly import run_dir
 from crawler.components.crawl_log import Visit
 from crawler.components.signals import page_visited
 from crawler.errors import BifocalError, RunError
-from crawler.sinks.pairs import write_pairs
+from crawler.sinks.pairs import read_pairs, write_pairs
 
 
 class RunReport:
@@ -61,6 +61,12 @@ class RunReport:
             stats["pairs"] = write_pairs(run.pairs, spider.aligner.pairs())
             if spider.aligner.lexicon:
                 spider.aligner.lexicon.save(run.lexicon)
+        if spider.sentences and "pairs" in stats:
+            with _or_fatal(spider):
+                stats["sentences"] = spider.sentences.finish(
+                    read_pairs(run.pairs), spider.aligner.lexicon, spider.counts
+                )
+                spider.sentences.close()
         with _or_fatal(spider):
             spider.aligner.close()
         stats.update(spider.counts, **spider.aligner.counts)
@@ -98,6 +104,7 @@ class RunReport:
         lines = [
             first,
             f"  pairs   {path / 'pairs.tsv.gz'}",
+            *_sentence_lines(stats, path),
             f"  pages   {path / 'warc'}",
             f"  log     {path / 'crawl.jsonl'}, {path / 'stats.json'}",
         ]
@@ -128,6 +135,13 @@ class RunReport:
             f"no page could be fetched from {', '.join(spider.seeds[:3])}:"
             f" {', '.join(dict.fromkeys(reasons)) or 'no answer'} ({cure})"
         )
+
+
+def _sentence_lines(stats: dict[str, Any], path: Path) -> list[str]:
+    if "sentences" not in stats:
+        return []
+    name = path / "sentences.tsv.gz"
+    return [f"  text    {name} ({stats['sentences']} sentence pairs)"]
 
 
 @contextmanager

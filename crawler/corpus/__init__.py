@@ -1,1 +1,1 @@
-"""Runs in, a corpus out: sentence pairs, filtered, each once, and where they are from."""
+"""Runs in, a corpus out: sentence pairs, each once, and where they come from."""

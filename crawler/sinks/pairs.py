@@ -10,14 +10,13 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from crawler.data import PairScore
 from crawler.errors import RunDirError
+from crawler.sinks.growing import GrowingLines, open_binary, read_lines
 
 COLUMNS = (
     "src_url",
@@ -34,28 +33,17 @@ class PairSink:
     """Appends pairs to a file; what an earlier session left in it is kept."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file; a member torn by a kill is dropped, its whole rows are not."""
-        self.path = path
-        earlier = list(read_pairs(path)) if path.exists() else []
-        self._file = _open(path)
-        self._gzip = gzip.GzipFile(fileobj=self._file, mode="wb", mtime=0, filename="")
-        self._put("\t".join(COLUMNS))
-        for pair in earlier:
-            self.write(pair)
+        """Open the file."""
+        self._lines = GrowingLines(path, "\t".join(COLUMNS))
 
     def write(self, item: PairScore) -> None:
         """Append a pair and make it readable now."""
-        self._put(_row(item))
-        self._gzip.flush(zlib.Z_SYNC_FLUSH)
-        self._file.flush()
+        self._lines.write(_row(item))
+        self._lines.flush()
 
     def close(self) -> None:
         """End the file properly."""
-        self._gzip.close()
-        self._file.close()
-
-    def _put(self, line: str) -> None:
-        self._gzip.write(line.encode("utf-8", "surrogatepass") + b"\n")
+        self._lines.close()
 
 
 def write_pairs(path: Path, pairs: Iterable[PairScore]) -> int:
@@ -63,7 +51,7 @@ def write_pairs(path: Path, pairs: Iterable[PairScore]) -> int:
     partial = path.with_name(path.name + ".partial")
     count = 0
     try:
-        with _open(partial) as file:
+        with open_binary(partial) as file:
             with gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as out:
                 out.write("\t".join(COLUMNS).encode() + b"\n")
                 for pair in pairs:
@@ -84,7 +72,7 @@ def write_pairs(path: Path, pairs: Iterable[PairScore]) -> int:
 
 def read_pairs(path: Path) -> Iterator[PairScore]:
     """The pairs of a file; it may still be growing, or end in the middle of a row."""
-    for line in _lines(path):
+    for line in read_lines(path):
         cells = line.split("\t")
         if len(cells) != len(COLUMNS) or cells[0] == COLUMNS[0]:
             continue
@@ -100,21 +88,6 @@ def read_pairs(path: Path) -> Iterator[PairScore]:
         )
 
 
-def _lines(path: Path) -> Iterator[str]:
-    rest = b""
-    with gzip.open(path, "rb") as file:
-        while True:
-            try:
-                block = file.read1(65_536)
-            except (EOFError, zlib.error, gzip.BadGzipFile):
-                return  # the open end of a running crawl, or a kill's
-            if not block:
-                return
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
-                yield line.decode("utf-8", "surrogatepass")
-
-
 def _row(pair: PairScore) -> str:
     features = {name: round(value, 4) for name, value in pair.features.items()}
     return "\t".join(
@@ -128,10 +101,3 @@ def _row(pair: PairScore) -> str:
             json.dumps(features, sort_keys=True, separators=(",", ":")),
         )
     )
-
-
-def _open(path: Path) -> IO[bytes]:
-    try:
-        return path.open("wb")
-    except OSError as error:
-        raise RunDirError(f"{path}: cannot be written: {error.strerror}") from error

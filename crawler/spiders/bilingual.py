@@ -35,6 +35,7 @@ from crawler.components.assembly import (
 from crawler.components.crawl_log import Visit
 from crawler.components.scheduler import FrontierScheduler
 from crawler.components.signals import page_visited, pair_found
+from crawler.corpus.stream import SentenceStream
 from crawler.data import Document, LangPair, Link, Page, PairScore
 from crawler.errors import BifocalError, RunError, UsageError
 from crawler.extract.document import Reading, read_page
@@ -67,6 +68,7 @@ class BilingualSpider(Spider):
     resumed: bool
     archive: Archive
     aligner: Aligner
+    sentences: SentenceStream | None = None  # setting SENTENCES
     frontier: Frontier
     fatal: BifocalError | None = None  # what ended the run, for the exit status
 
@@ -118,6 +120,8 @@ class BilingualSpider(Spider):
         self.frontier = build_frontier(crawler, self.langs, scorer, scope, self.counts)
         self.archive = Archive.from_crawler(crawler, self.counts)
         self.aligner = Aligner(self.langs, profile, store=self.run_dir.aligner)
+        if settings.getbool("SENTENCES"):
+            self.sentences = SentenceStream(self.run_dir, self.langs)
         self.run_dir.write(describe_run(crawler, profile))
         self.frontier.restore()
         self.frontier.seed(self.seeds)
@@ -160,6 +164,8 @@ class BilingualSpider(Spider):
         """Make a page and what it led to survive a kill, the frontier last."""
         self.archive.flush()
         self.aligner.commit()
+        if self.sentences:
+            self.sentences.commit()
         self.frontier.commit()
 
     def _read(self, lease: Lease, page: Page) -> Reading:
@@ -182,8 +188,12 @@ class BilingualSpider(Spider):
         known = self.counts["frontier/added"]
         # 3. to 6. the links go to the frontier, each with a score
         links = self._follow(lease, page, reading, kept=kept)
+        if self.sentences and document is not None and kept:
+            self.sentences.take(document, page.record_id)
         pairs = take_in(self.aligner, reading)
         if pairs:
+            if self.sentences:
+                self.sentences.found(pairs)
             self._tell(pair_found, pairs=pairs)
             yield from pairs
         visit = Visit(

@@ -43,15 +43,17 @@ class FilterConfig:
     max_characters: int = 1000  # more is no sentence
     max_length_ratio: float = 3.0  # of sizes (a Chinese character counts as 2.2) …
     length_slack: int = 15  # … beyond so many characters: short texts vary
-    min_letter_share: float = 0.5  # of what is not white space; below: numbers, marks
+    min_letter_share: float = 0.35  # of what is not white space; below: numbers, marks
     min_lexical_ratio: float = 1 / 3  # Uszkoreit et al., section 2.3
     identical: bool = True  # refuse pairs whose sides say the same letters
     max_copied: float = 0.6  # of the words of a side that stand in the other as well
     encoding: bool = True  # refuse mojibake, control and private characters
-    # CLD2 guesses on short text: characters from which its word counts alone, and from
-    # which it counts when it finds the language of the other side
-    language: int = 60
-    language_other: int = 25
+    # CLD2 guesses on short text and on names: characters from which its word counts
+    # alone, and from which it counts when it finds the language of the other side; not
+    # where the words are translations of each other, as the lexicon knows them
+    language: int = 80
+    language_other: int = 40
+    max_lexical_ratio: float = 0.5
     min_score: float = 0.2  # of `quality`: below, four in five are wrong
 
 
@@ -121,7 +123,9 @@ class SentenceFilters:
             return "lexical"
         if pair.score < config.min_score:
             return "score"
-        if any(self._is_other(text, lang) for text, lang in zip(sides, self.langs)):
+        if (pair.lexical_ratio or 0.0) < config.max_lexical_ratio and any(
+            self._is_other(text, lang) for text, lang in zip(sides, self.langs)
+        ):
             return "language"
         return None
 

@@ -30,6 +30,8 @@ from crawler.aligner.words import BREAK, BREAK_ID, WordIds
 Texts = Sequence[tuple[str, str]]  # src, trg
 Floats = NDArray[np.float64]
 
+_UNSURE = 3.0  # links of a word of which half its translations are known
+
 _NUMBER = re.compile(r"\d+")
 _END = re.compile(r"[.!?…。！？।:;]")
 
@@ -47,7 +49,7 @@ class Association:
         self.src, self.trg = lexicon.src, lexicon.trg
         self.value = np.maximum(value, 0.0).astype(np.float64)
         self._expected = [
-            _Expected.of(word, p * self.value)
+            _Expected.of(word, p * self.value, lexicon.count)
             for word, p in ((lexicon.src, p_trg), (lexicon.trg, p_src))
         ]
 
@@ -56,7 +58,7 @@ class Association:
     ) -> Floats:
         """Actual by expected association of each of `count` pairs; NaN: too little.
 
-        `min_words`: how many words of a side the lexicon must know.
+        `min_words`: how many words of a side the lexicon must know for sure.
         """
         expected = np.zeros(count)
         enough = np.zeros(count, bool)
@@ -120,25 +122,39 @@ def _keys(pair: NDArray[np.int64], word: NDArray[np.uint32]) -> NDArray[np.uint6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Expected:
-    """What association a word may be expected to find."""
+    """What association a word may be expected to find, and how sure that is.
+
+    The paper's tables come from millions of sentences, ours may come from one site: a
+    word that was linked a few times has other translations that the lexicon has not
+    seen, so less is expected of it.
+    """
 
     word: NDArray[np.uint32]
     value: Floats
+    sureness: Floats  # 0 to 1
 
     @classmethod
-    def of(cls, word: NDArray[np.uint32], value: Floats) -> _Expected:
+    def of(
+        cls, word: NDArray[np.uint32], value: Floats, count: NDArray[np.float32]
+    ) -> _Expected:
         words, number = np.unique(word, return_inverse=True)
-        return cls(words, np.bincount(number, value, len(words)).astype(np.float64))
+        links = np.bincount(number, count, len(words))
+        sureness = links / (links + _UNSURE)
+        expected = np.bincount(number, value, len(words)) * sureness
+        return cls(words, expected.astype(np.float64), sureness.astype(np.float64))
 
-    def sums(self, side: _Occurrences, count: int) -> tuple[Floats, NDArray[np.int64]]:
+    def sums(self, side: _Occurrences, count: int) -> tuple[Floats, Floats]:
         """Of each pair the expected sum, and how many words are known."""
         if not len(self.word):
-            return np.zeros(count), np.zeros(count, np.int64)
+            return np.zeros(count), np.zeros(count)
         place = np.minimum(np.searchsorted(self.word, side.word), len(self.word) - 1)
         known = self.word[place] == side.word
-        pair = side.pair[known]
-        sums = np.bincount(pair, self.value[place[known]], count)
-        return sums.astype(np.float64), np.bincount(pair, minlength=count)
+        pair, place = side.pair[known], place[known]
+        sums: list[Floats] = [
+            np.bincount(pair, values[place], count).astype(np.float64)
+            for values in (self.value, self.sureness)
+        ]
+        return sums[0], sums[1]
 
 
 # ------------------------------------------------------------------- the score

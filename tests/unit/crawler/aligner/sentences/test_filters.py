@@ -31,7 +31,10 @@ def filters(config: FilterConfig | None = None) -> SentenceFilters:
 
 BAD = {
     "no_letters": {"src_text": "2024-03-01", "trg_text": "1.3.2024"},
-    "few_letters": {"src_text": "a b 12 334 556 677 8990", "trg_text": "a b 12 334 55"},
+    "few_letters": {
+        "src_text": "ab 12 334 556 677 890",
+        "trg_text": "ab 12 334 556 77",
+    },
     "too_long": {"src_text": "word " * 300},
     "encoding": {"trg_text": "VeÃ°riÃ° er gott Ã­ dag og sÃ³lin skÃ­n Ã¡ fjÃ¶llin."},
     "length": {"trg_text": "Veðrið er gott."},
@@ -40,8 +43,9 @@ BAD = {
     "lexical": {"lexical_ratio": 0.2},
     "score": {"score": 0.1},
     "language": {
+        "lexical_ratio": 0.4,
         "trg_text": "Das Wetter ist heute schön und die Sonne scheint auf alle Berge"
-        " der Insel."
+        " der Insel herunter.",
     },
 }
 

@@ -1,0 +1,418 @@
+"""Runs → corpus: read pages, align sentences, filter, keep the best copy, write.
+
+    run: pairs.tsv.gz, WARC files ─▶ texts ─▶ beads ─▶ filters ─▶ copies ─▶ sinks
+
+Everything streams: of pages there is a temporary file of texts, of sentences one of
+copies; memory holds the addresses of the pairs of one run. The files of the corpus
+appear, whole, at the end.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.sentences.aligner import DynamicAligner
+from crawler.aligner.sentences.filters import SentenceFilters
+from crawler.config import to_table
+from crawler.corpus.card import SiteFacts, card
+from crawler.corpus.collect import collect, inputs_of
+from crawler.corpus.command import scores
+from crawler.corpus.dedupe import BestCopies
+from crawler.corpus.privacy import treated
+from crawler.corpus.profile import CorpusProfile
+from crawler.corpus.rights import Removals
+from crawler.corpus.texts import BlockCounts, StoredText, TextStore
+from crawler.data import CorpusPair, LangPair, PairScore, SentencePair, Site
+from crawler.errors import RunDirError, UsageError
+from crawler.extract.language import Cld2Detector
+from crawler.protocols import Sink
+from crawler.rundir import RunDir, write_json
+from crawler.sinks.jsonl import JsonlSink, LinesFile
+from crawler.sinks.pairs import read_pairs
+from crawler.sinks.parquet import ParquetSink
+from crawler.sinks.tmx import TmxSink
+from crawler.sinks.tsv import ORIGIN, TsvSink, one_cell, origin_cells
+from crawler.sinks.whole import WholeFile
+
+PROVENANCE = (
+    "id",
+    "src_url",
+    "trg_url",
+    "aligner_score",
+    *(f"{side}_{name}" for side in ("src", "trg") for name in ORIGIN),
+)
+# its first column makes it a list for `--remove`
+SITES = ("#site", "pages", "page_pairs", "sentence_pairs", "licences", "marks")
+
+
+class CorpusSink(Sink[CorpusPair], Protocol):
+    """A file of a corpus: there when all of them are."""
+
+    def discard(self) -> None:
+        """Leave nothing behind."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for."""
+
+    runs: tuple[Path, ...]
+    langs: LangPair
+    out: Path
+    profile: CorpusProfile = field(default_factory=CorpusProfile)
+    formats: tuple[str, ...] = ("tsv", "tmx", "jsonl")
+    removals: Removals = field(default_factory=lambda: Removals.of(()))
+    monolingual: bool = False
+    date: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+def build_corpus(request: Request) -> dict[str, Any]:
+    """Make a corpus in a new directory; returns what `corpus.json` holds.
+
+    Raises RunDirError for a run that is not there, of other languages or without its
+    pages, and for a directory that is not empty.
+    """
+    out = request.out
+    runs = [
+        (RunDir(path), _about(RunDir(path), request.langs)) for path in request.runs
+    ]
+    files = [inputs_of(run, about) for run, about in runs]
+    if out.exists() and any(out.iterdir()):
+        raise RunDirError(f"{out}: is not empty (choose another --out)")
+    work = out / "work.partial"
+    try:
+        work.mkdir(parents=True)
+    except OSError as error:
+        raise RunDirError(f"{out}: cannot be written: {error.strerror}") from error
+    try:
+        return _Building(request, work).build(runs, files)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _about(run: RunDir, langs: LangPair) -> dict[str, Any]:
+    about = run.read()
+    if set(about.get("langs", ())) != set(langs):
+        raise RunDirError(
+            f"{run.path}: this run is for {','.join(about.get('langs', ()))}, not for"
+            f" {langs} (a run of several languages has a directory for each pair)"
+        )
+    if not run.pairs.exists():
+        raise RunDirError(
+            f"{run.pairs}: not there (the run has no pairs yet; bifocal align makes"
+            " them from its WARC files)"
+        )
+    return about
+
+
+class _Building:
+    """The state of one build."""
+
+    def __init__(self, request: Request, work: Path) -> None:
+        self._request = request
+        self._profile = request.profile
+        self._out = request.out
+        self._work = work
+        self._counts: Counter[str] = Counter()
+        self._sites: defaultdict[Site, SiteFacts] = defaultdict(SiteFacts)
+        self._filters = SentenceFilters(
+            request.langs, Cld2Detector(20), self._profile.filters, self._counts
+        )
+
+    def build(
+        self, runs: Sequence[tuple[RunDir, dict[str, Any]]], files: Sequence[list[str]]
+    ) -> dict[str, Any]:
+        copies = BestCopies(self._work / "copies.sqlite", self._profile.copies)
+        with ExitStack() as stack:
+            stack.callback(copies.close)
+            self._documents = self._lines("documents.jsonl.gz", stack)
+            self._unpaired = {
+                lang: self._lines(f"monolingual.{lang}.jsonl.gz", stack)
+                for lang in self._request.langs
+                if self._request.monolingual
+            }
+            for (run, about), inputs in zip(runs, files, strict=True):
+                self._align(run, about, inputs, copies)
+            provenance = WholeFile(self._out / "provenance.tsv.gz")
+            stack.callback(provenance.discard)
+            sinks = self._sinks(stack)
+            self._write(copies, provenance, sinks)
+            # all or none: what is complete gets its name only now
+            files_written: list[WholeFile | LinesFile | CorpusSink] = [
+                provenance,
+                self._documents,
+                *self._unpaired.values(),
+                *sinks,
+            ]
+            for file in files_written:
+                file.close()
+            stack.pop_all()
+            copies.close()
+        return self._finish([run.path for run, _ in runs])
+
+    def _lines(self, name: str, stack: ExitStack) -> LinesFile:
+        file = LinesFile(self._out / name)
+        stack.callback(file.discard)
+        return file
+
+    # ------------------------------------------------------------- one run
+
+    def _align(
+        self, run: RunDir, about: dict[str, Any], files: list[str], copies: BestCopies
+    ) -> None:
+        langs = self._request.langs
+        pairs = list(self._pairs(run, turned=about["langs"] != list(langs)))
+        store = TextStore(self._work / "texts.sqlite")
+        try:
+            wanted = {url for pair in pairs for url in (pair.src_url, pair.trg_url)}
+            collect(files, wanted, langs, store, self._counts)
+            repeated = BlockCounts(self._profile.repeated)
+            for text in store:
+                repeated.add(text.document)
+                self._note(text)
+            lexicon = Lexicon.load(run.lexicon, langs) if run.lexicon.exists() else None
+            aligner = DynamicAligner(
+                langs,
+                lexicon,
+                self._profile.sentences,
+                is_repeated=repeated.is_repeated,
+            )
+            for pair in pairs:
+                self._align_pages(pair, store, aligner, copies)
+        finally:
+            store.close()
+            for name in ("", "-wal", "-shm"):
+                (self._work / f"texts.sqlite{name}").unlink(missing_ok=True)
+
+    def _pairs(self, run: RunDir, *, turned: bool) -> Iterator[PairScore]:
+        for pair in read_pairs(run.pairs):
+            if pair.score < self._profile.min_pair_score:
+                self._counts["corpus/dropped/pair_score"] += 1
+            elif turned:
+                yield PairScore(pair.trg_url, pair.src_url, pair.score)
+            else:
+                yield PairScore(pair.src_url, pair.trg_url, pair.score)
+
+    def _note(self, text: StoredText) -> None:
+        facts = self._sites[text.document.site]
+        facts.pages += 1
+        facts.marks.update(text.marks)
+        if text.licence:
+            facts.licences[text.licence] += 1
+
+    def _align_pages(
+        self,
+        pair: PairScore,
+        store: TextStore,
+        aligner: DynamicAligner,
+        copies: BestCopies,
+    ) -> None:
+        src, trg = store.get(pair.src_url), store.get(pair.trg_url)
+        if src is None or trg is None:
+            self._counts["corpus/dropped/no_page"] += 1
+            return
+        if any(self._is_left_out(text) for text in (src, trg)):
+            return
+        self._counts["corpus/page_pairs"] += 1
+        self._sites[src.document.site].page_pairs += 1
+        beads = [
+            treated
+            for bead in aligner.align(pair, src.document, trg.document)
+            if (treated := self._treated(bead))
+        ]
+        origins = (src.origin, trg.origin)
+        ids = {
+            bead.places: copies.add(bead, origins) for bead in self._filters.kept(beads)
+        }
+        self._sites[src.document.site].sentence_pairs += len(ids)
+        self._documents.write(
+            {
+                "score": round(pair.score, 4),
+                "src": _about_page(src),
+                "trg": _about_page(trg),
+                "segments": [_segment(bead, ids.get(bead.places)) for bead in beads],
+            }
+        )
+        if self._unpaired:
+            for bead in beads:
+                self._leave(bead)
+
+    def _is_left_out(self, text: StoredText) -> bool:
+        document = text.document
+        if self._request.removals.match(document.url, document.site):
+            self._counts["corpus/dropped/removed"] += 1
+            return True
+        refused = sorted(text.marks.intersection(self._profile.honour))
+        if refused:
+            self._counts[f"corpus/dropped/{refused[0]}"] += 1
+        return bool(refused)
+
+    def _treated(self, bead: SentencePair) -> SentencePair | None:
+        """The bead without the personal data that are not wanted, or None, counted."""
+        config = self._profile.privacy
+        src, trg = treated(bead.src_text, config), treated(bead.trg_text, config)
+        if src is None or trg is None:
+            self._counts["sentences/dropped/personal"] += 1
+            return None
+        if (src, trg) == (bead.src_text, bead.trg_text):
+            return bead
+        self._counts["sentences/masked"] += 1
+        return replace(bead, src_text=src, trg_text=trg)
+
+    def _leave(self, bead: SentencePair) -> None:
+        """Sentences without a partner go to the text of their language."""
+        sides = (bead.src_url, bead.src_text), (bead.trg_url, bead.trg_text)
+        if not all(bead.bead):
+            for lang, (url, text) in zip(self._request.langs, sides, strict=True):
+                if text:
+                    self._unpaired[lang].write({"text": text, "url": url})
+
+    # ------------------------------------------------------------- all runs
+
+    def _sinks(self, stack: ExitStack) -> list[CorpusSink]:
+        request = self._request
+        base = self._out / "-".join(request.langs)
+        makers: dict[str, Callable[[], CorpusSink]] = {
+            "tsv": lambda: TsvSink(base.with_suffix(".tsv.gz")),
+            "tmx": lambda: TmxSink(
+                base.with_suffix(".tmx"),
+                request.langs,
+                version("bifocal"),
+                request.date,
+            ),
+            "jsonl": lambda: JsonlSink(base.with_suffix(".jsonl.gz"), request.langs),
+            "parquet": lambda: ParquetSink(base.with_suffix(".parquet"), request.langs),
+        }
+        sinks: list[CorpusSink] = []
+        for name in request.formats:
+            if name not in makers:
+                raise UsageError(
+                    f"{name!r} is no format of a corpus (there are {', '.join(makers)})"
+                )
+            sink = makers[name]()
+            stack.callback(sink.discard)
+            sinks.append(sink)
+        return sinks
+
+    def _write(
+        self, copies: BestCopies, provenance: WholeFile, sinks: list[CorpusSink]
+    ) -> None:
+        provenance.write("\t".join(PROVENANCE) + "\n")
+        best = copies.best(lambda copy: provenance.write(_provenance(copy)))
+        command = self._profile.command
+        if command.run:
+            best = self._judged(best, scores(copies.best(), command, self._work))
+        for item in best:
+            self._counts["corpus/sentence_pairs"] += 1
+            self._counts["corpus/copies"] += item.copies - 1
+            for side, text in (
+                ("src", item.pair.src_text),
+                ("trg", item.pair.trg_text),
+            ):
+                self._counts[f"corpus/characters_{side}"] += len(text)
+                self._counts[f"corpus/words_{side}"] += len(text.split())
+            for sink in sinks:
+                sink.write(item)
+
+    def _judged(
+        self, best: Iterator[CorpusPair], said: Iterator[float]
+    ) -> Iterator[CorpusPair]:
+        """What the command from outside lets pass, with its score."""
+        for item, score in zip(best, said, strict=True):
+            if score >= self._profile.command.min_score:
+                yield replace(item, pair=replace(item.pair, score=score))
+            else:
+                self._counts["sentences/dropped/command"] += 1
+
+    def _finish(self, runs: list[Path]) -> dict[str, Any]:
+        """The files that describe the corpus."""
+        request = self._request
+        sites = WholeFile(self._out / "sites.tsv")
+        sites.write("\t".join(SITES) + "\n")
+        for site, facts in sorted(self._sites.items()):
+            cells = (
+                site,
+                str(facts.pages),
+                str(facts.page_pairs),
+                str(facts.sentence_pairs),
+                _listed(facts.licences),
+                _listed(facts.marks),
+            )
+            sites.write("\t".join(cells) + "\n")
+        sites.close()
+        about = {
+            "bifocal": version("bifocal"),
+            "date": request.date.strftime("%Y-%m-%d"),
+            "langs": list(request.langs),
+            "runs": [self._run_facts(RunDir(path)) for path in runs],
+            "formats": list(request.formats),
+            "sites": len(self._sites),
+            "profile": to_table(self._profile),
+            "counts": dict(sorted(self._counts.items())),
+            "licences": dict(
+                sum((f.licences for f in self._sites.values()), Counter()).most_common()
+            ),
+            "marks": dict(
+                sum((f.marks for f in self._sites.values()), Counter()).most_common()
+            ),
+        }
+        write_json(self._out / "corpus.json", about)
+        readme = WholeFile(self._out / "README.md")
+        readme.write(card(about, self._sites))
+        readme.close()
+        return about
+
+    @staticmethod
+    def _run_facts(run: RunDir) -> dict[str, Any]:
+        """What a run says of itself that a reader of the corpus wants to know."""
+        settings = run.read().get("settings", {})
+        return {
+            "path": str(run.path),
+            "robots": settings.get("ROBOTSTXT_OBEY"),
+            "user_agent": settings.get("USER_AGENT"),
+        }
+
+
+def _about_page(text: StoredText) -> dict[str, Any]:
+    document, origin = text.document, text.origin
+    return {
+        "url": document.url,
+        "title": document.title,
+        "warc": origin.warc,
+        "offset": origin.offset,
+        "record_id": origin.record_id,
+        "licence": text.licence,
+    }
+
+
+def _segment(bead: SentencePair, name: str | None) -> dict[str, Any]:
+    """A bead in its document; `id` where it is in the corpus."""
+    return {
+        "src": bead.src_text or None,
+        "trg": bead.trg_text or None,
+        "bead": list(bead.bead),
+        "places": list(bead.places),
+        "blocks": list(bead.blocks),
+        "score": round(bead.score, 4),
+        "id": name,
+    }
+
+
+def _provenance(copy: CorpusPair) -> str:
+    cells = [copy.id, copy.pair.src_url, copy.pair.trg_url, f"{copy.pair.score:.4f}"]
+    cells += [cell for origin in copy.origins for cell in origin_cells(origin)]
+    return "\t".join(map(one_cell, cells)) + "\n"
+
+
+def _listed(counts: Counter[str]) -> str:
+    return " ".join(f"{name}={count}" for name, count in counts.most_common())

@@ -1,0 +1,75 @@
+"""The pages of a run's pairs, out of its WARC files.
+
+One pass over the files, in their order; only pages that are in a pair are read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from crawler.corpus.rights import licence_of, marks_of
+from crawler.corpus.texts import StoredText, TextStore
+from crawler.data import LangPair, Origin, Page
+from crawler.errors import RunDirError
+from crawler.extract.document import read_page
+from crawler.extract.plain import build_text_document
+from crawler.rundir import RunDir
+from crawler.warc.inputs import Piece, Revisit, find_inputs, read_piece
+from crawler.warc.reader import PAGE_TYPES, SUFFIXES, iter_records, page_of, url_of
+from crawler.warc.record import OPEN
+from crawler.warc.text_columns import PlainText
+
+
+def inputs_of(run: RunDir, about: dict[str, Any]) -> list[str]:
+    """The files that a run was made of: its own, or those that it was given."""
+    paths = about.get("warcs") or [str(run.warc)]
+    try:
+        return find_inputs(paths)
+    except Exception as error:
+        raise RunDirError(
+            f"{run.path}: the pages of this run are not to be found: {error}"
+        ) from error
+
+
+def collect(
+    files: Collection[str],
+    wanted: Collection[str],
+    langs: LangPair,
+    store: TextStore,
+    counts: Counter[str],
+) -> None:
+    """Put the wanted pages, by URL, into a store."""
+    for file in files:
+        for page, origin in _pages(file, wanted, counts):
+            if isinstance(page, PlainText):
+                document = build_text_document(page.url, page.text)
+                text = StoredText(document, origin)
+            else:
+                reading = read_page(page)
+                if reading.document is None:
+                    continue
+                document = reading.document
+                marks = marks_of(page, reading.robots)
+                text = StoredText(document, origin, marks, licence_of(document))
+            if document.lang in langs:
+                store.put(text)
+
+
+def _pages(
+    file: str, wanted: Collection[str], counts: Counter[str]
+) -> Iterator[tuple[Page | PlainText, Origin]]:
+    if Path(file).name.removesuffix(OPEN).endswith(SUFFIXES):
+        for record in iter_records(file, types=PAGE_TYPES, counts=counts):
+            if record.type == "revisit" or url_of(record, Counter()) not in wanted:
+                continue
+            if page := page_of(record, counts):
+                origin = Origin(page.url, file, record.offset, record.record_id)
+                yield page, origin
+        return
+    # text columns, WET and lett files have no records of their own
+    for item in read_piece(Piece(file), counts):
+        if not isinstance(item, Revisit) and item.url in wanted:
+            yield item, Origin(item.url, file)

@@ -1,0 +1,98 @@
+"""Sentence pairs while a crawl runs: of each pair at once, and of all at its end.
+
+What comes while the crawl runs is for those who cannot wait: without a lexicon, and a
+page that later gets a better partner has sentences with both. At the end the file is
+replaced by the sentences of the final pairs, aligned through the run's lexicon.
+
+    take(document) ─▶ texts.sqlite ─▶ found(pairs) ─▶ sentences.tsv.gz ─▶ finish(…)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.sentences.aligner import DynamicAligner
+from crawler.aligner.sentences.filters import SentenceFilters
+from crawler.corpus.dedupe import id_of, key_of
+from crawler.corpus.texts import BlockCounts, StoredText, TextStore
+from crawler.data import CorpusPair, Document, LangPair, Origin, PairScore
+from crawler.extract.language import Cld2Detector
+from crawler.rundir import RunDir
+from crawler.sinks.growing import GrowingLines
+from crawler.sinks.tsv import COLUMNS, TsvSink, cells_of
+
+
+class SentenceStream:
+    """Keeps the texts of a crawl and writes the sentences of its pairs."""
+
+    def __init__(self, run: RunDir, langs: LangPair) -> None:
+        """Open the run's files, or go on with them."""
+        self._run = run
+        self._langs = langs
+        self._texts = TextStore(run.texts)
+        self._lines: GrowingLines | None = None
+        self._repeated = BlockCounts()
+        self._aligner = DynamicAligner(langs, is_repeated=self._repeated.is_repeated)
+
+    def take(self, document: Document, record_id: str | None) -> None:
+        """Keep the text of a page in one of the two languages."""
+        self._repeated.add(document)
+        self._texts.put(
+            StoredText(document, Origin(document.url, None, None, record_id))
+        )
+
+    def found(self, pairs: Iterable[PairScore]) -> None:
+        """Append the sentences of pairs, and make them readable now."""
+        if self._lines is None:
+            self._lines = GrowingLines(self._run.sentences, "\t".join(COLUMNS))
+        for pair in pairs:
+            for item in self._sentences(pair, self._aligner, Counter()):
+                self._lines.write("\t".join(cells_of(item)))
+        self._lines.flush()
+
+    def commit(self) -> None:
+        """Make the texts survive a kill."""
+        self._texts.commit()
+
+    def finish(
+        self, pairs: Iterable[PairScore], lexicon: Lexicon | None, counts: Counter[str]
+    ) -> int:
+        """Replace the file by the sentences of the final pairs; returns how many."""
+        if self._lines is not None:
+            self._lines.close()
+            self._lines = None
+        repeated = BlockCounts()
+        for text in self._texts:
+            repeated.add(text.document)
+        aligner = DynamicAligner(self._langs, lexicon, is_repeated=repeated.is_repeated)
+        sink = TsvSink(self._run.sentences)
+        count = 0
+        for pair in pairs:
+            for item in self._sentences(pair, aligner, counts):
+                sink.write(item)
+                count += 1
+        sink.close()
+        return count
+
+    def close(self) -> None:
+        """End the files properly."""
+        if self._lines is not None:
+            self._lines.close()
+        self._texts.close()
+
+    def _sentences(
+        self, pair: PairScore, aligner: DynamicAligner, counts: Counter[str]
+    ) -> Iterator[CorpusPair]:
+        src, trg = self._texts.get(pair.src_url), self._texts.get(pair.trg_url)
+        if src is None or trg is None:
+            return  # a crawl that began without sentences
+        filters = SentenceFilters(self._langs, _DETECTOR, counts=counts)
+        beads = aligner.align(pair, src.document, trg.document)
+        for bead in filters.kept(beads):
+            name = id_of(key_of(bead, "near"))
+            yield CorpusPair(name, bead, (src.origin, trg.origin))
+
+
+_DETECTOR = Cld2Detector(20)  # sentences are short; the filters know

@@ -1,0 +1,189 @@
+"""The texts of pages, kept while their partners are found: SQLite, in a file.
+
+The aligner keeps sketches, no text. Who wants sentences needs both pages of a pair at
+once, and they lie anywhere in a collection: so each is read once, in the order of the
+files, and put here, compressed, some 4 KB a page.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import xxhash
+
+from crawler.aligner.sentences.split import main_blocks
+from crawler.aligner.store import hash64
+from crawler.data import Document, Lang, Origin
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS texts (
+  key INTEGER PRIMARY KEY, url TEXT, site TEXT, lang TEXT, title TEXT, body BLOB,
+  warc TEXT, record INTEGER, record_id TEXT, marks TEXT, licence TEXT
+) WITHOUT ROWID;
+"""
+# What is here can be made again from the WARC files: no waiting for the disk.
+_PRAGMAS = """
+PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredText:
+    """A page's text, and what is known of the page."""
+
+    document: Document  # without links
+    origin: Origin
+    marks: frozenset[str] = frozenset()  # what its owner asks for, see `rights`
+    licence: str | None = None  # the address of a licence that it names
+
+
+class TextStore:
+    """The texts of pages by URL. One caller at a time."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Open a file, or keep everything in memory."""
+        self._db = sqlite3.connect(path or ":memory:", isolation_level=None)
+        self._db.executescript(_PRAGMAS + _SCHEMA)
+        self._db.execute("BEGIN")
+
+    def __contains__(self, url: str) -> bool:
+        rows = self._db.execute("SELECT 1 FROM texts WHERE key = ?", (hash64(url),))
+        return rows.fetchone() is not None
+
+    def __len__(self) -> int:
+        (count,) = self._db.execute("SELECT count(*) FROM texts").fetchone()
+        return int(count)
+
+    def put(self, text: StoredText) -> None:
+        """Keep a page; of two texts of one URL the one with the smaller digest stays.
+
+        That is the one that the aligner goes by, in whatever order they come.
+        """
+        document, origin = text.document, text.origin
+        before = self.get(document.url)
+        if before is not None and before.document.digest <= document.digest:
+            return
+        self._db.execute(
+            "INSERT OR REPLACE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+            (
+                hash64(document.url),
+                document.url,
+                document.site,
+                document.lang,
+                _clean(document.title),
+                _pack(document),
+                origin.warc,
+                origin.offset,
+                origin.record_id,
+                " ".join(sorted(text.marks)),
+                text.licence,
+            ),
+        )
+
+    def get(self, url: str) -> StoredText | None:
+        """The page of a URL, if it is here."""
+        row = self._db.execute(
+            "SELECT * FROM texts WHERE key = ?", (hash64(url),)
+        ).fetchone()
+        return _text(row) if row else None
+
+    def __iter__(self) -> Iterator[StoredText]:
+        """Every page, in an order that does not depend on how they came."""
+        cursor = self._db.cursor()
+        yield from map(_text, cursor.execute("SELECT * FROM texts ORDER BY key"))
+
+    def commit(self) -> None:
+        """Make everything so far survive a kill."""
+        self._db.execute("COMMIT")
+        self._db.execute("BEGIN")
+
+    def close(self) -> None:
+        """Commit, and give the file back."""
+        self._db.execute("COMMIT")
+        self._db.close()
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _pack(document: Document) -> bytes:
+    parts = (document.digest, "\n".join(document.tokens), "\n".join(document.chunks))
+    # level 1: written once, read once; 6 saves a tenth and takes three times as long
+    return zlib.compress("\0".join(parts).encode("utf-8", "replace"), 1)
+
+
+def _text(row: tuple[object, ...]) -> StoredText:
+    _, url, site, lang, title, body, warc, offset, record_id, marks, licence = row
+    assert isinstance(body, bytes)
+    digest, tokens, chunks = zlib.decompress(body).decode().split("\0")
+    document = Document(
+        url=str(url),
+        site=str(site),
+        lang=str(lang),
+        lang_confidence=1.0,
+        title=str(title),
+        tokens=tuple(tokens.split("\n")),
+        chunks=tuple(chunks.split("\n")),
+        links=(),
+        digest=digest,
+    )
+    origin = Origin(
+        document.url,
+        warc if isinstance(warc, str) else None,
+        offset if isinstance(offset, int) else None,
+        record_id if isinstance(record_id, str) else None,
+    )
+    return StoredText(
+        document,
+        origin,
+        frozenset(str(marks).split()),
+        licence if isinstance(licence, str) else None,
+    )
+
+
+# ------------------------------------------------------------------- boilerplate
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedConfig:
+    """When is a block that many pages have no text of theirs?"""
+
+    min_pages: int = 10  # as crawler.aligner.frequencies, where it is measured
+    min_share: float = 0.02  # of the pages of its site in its language
+
+
+_BUCKETS = 1 << 22  # 16 MB; a collision makes one block look a little more common
+
+
+class BlockCounts:
+    """How many pages of its site have a block, per language; memory does not grow."""
+
+    def __init__(self, config: RepeatedConfig | None = None) -> None:
+        self.config = config or RepeatedConfig()
+        self._blocks = np.zeros(_BUCKETS, np.int32)
+        self._pages: dict[tuple[str, Lang | None], int] = {}
+
+    def add(self, document: Document) -> None:
+        """Count a page."""
+        side = document.site, document.lang
+        self._pages[side] = self._pages.get(side, 0) + 1
+        buckets = [_bucket(document, block.text) for block in main_blocks(document)]
+        # numpy adds 1 to each place once, however often the index names it
+        self._blocks[buckets] += 1
+
+    def is_repeated(self, document: Document, text: str) -> bool:
+        """Have too many pages of the document's site a block of this text?"""
+        pages = self._pages.get((document.site, document.lang), 0)
+        ceiling = max(self.config.min_pages, self.config.min_share * pages)
+        return bool(self._blocks[_bucket(document, text)] > ceiling)
+
+
+def _bucket(document: Document, text: str) -> int:
+    key = f"{document.site}\n{document.lang}\n{text}".encode("utf-8", "replace")
+    return xxhash.xxh3_64_intdigest(key) % _BUCKETS

@@ -1,0 +1,69 @@
+"""Lines of text, gzipped, that can be read while they are being written.
+
+`zcat FILE` shows what is there, and may complain of the open end. A file that an
+earlier session left is gone on with: a member torn by a kill is dropped, its whole
+lines are not.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from crawler.errors import RunDirError
+
+
+class GrowingLines:
+    """Appends lines after a first one."""
+
+    def __init__(self, path: Path, header: str) -> None:
+        """Open the file, with the lines that it has; RunDirError if that cannot be."""
+        self.path = path
+        earlier = list(read_lines(path)) if path.exists() else []
+        self._file = open_binary(path)
+        self._gzip = gzip.GzipFile(fileobj=self._file, mode="wb", mtime=0, filename="")
+        self.write(header)
+        for line in earlier:
+            if line != header:
+                self.write(line)
+
+    def write(self, line: str) -> None:
+        """Append a line."""
+        self._gzip.write(line.encode("utf-8", "surrogatepass") + b"\n")
+
+    def flush(self) -> None:
+        """Make everything so far readable."""
+        self._gzip.flush(zlib.Z_SYNC_FLUSH)
+        self._file.flush()
+
+    def close(self) -> None:
+        """End the file properly."""
+        self._gzip.close()
+        self._file.close()
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """The whole lines of a file; it may be growing, or end in the middle of one."""
+    rest = b""
+    with gzip.open(path, "rb") as file:
+        while True:
+            try:
+                block = file.read1(65_536)
+            except (EOFError, zlib.error, gzip.BadGzipFile):
+                return  # the open end of a running crawl, or a kill's
+            if not block:
+                return
+            *lines, rest = (rest + block).split(b"\n")
+            for line in lines:
+                yield line.decode("utf-8", "surrogatepass")
+
+
+def open_binary(path: Path) -> IO[bytes]:
+    """A file to write; RunDirError if it cannot be."""
+    try:
+        return path.open("wb")
+    except OSError as error:
+        raise RunDirError(f"{path}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,91 @@
+"""Sentence pairs as tab-separated text with Bitextor's columns.
+
+The first columns are those of Bitextor's `.sent` files (docs/OUTPUT.md of Bitextor 8),
+so what reads them, Bicleaner and Bifixer among it, reads these; the others say where a
+pair comes from. docs/corpus.md explains every column.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawler.data import CorpusPair, Origin
+from crawler.sinks.whole import WholeFile
+
+BITEXTOR = (
+    "src_url",
+    "trg_url",
+    "src_text",
+    "trg_text",
+    "aligner_score",
+    "src_paragraph_id",
+    "trg_paragraph_id",
+    "length_ratio",
+    "num_tokens_src",
+    "num_tokens_trg",
+)
+ORIGIN = ("warc", "offset", "record_id")
+COLUMNS = (
+    *BITEXTOR,
+    "id",
+    "copies",
+    "pair_score",
+    "bead",
+    *(f"{side}_{name}" for side in ("src", "trg") for name in ORIGIN),
+)
+
+
+class TsvSink:
+    """Writes one pair a line, after a line of column names."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file."""
+        self._file = WholeFile(path)
+        self._file.write("\t".join(COLUMNS) + "\n")
+
+    def write(self, item: CorpusPair) -> None:
+        """Append a pair."""
+        self._file.write("\t".join(cells_of(item)) + "\n")
+
+    def close(self) -> None:
+        """Put the file in its place."""
+        self._file.close()
+
+    def discard(self) -> None:
+        """Leave nothing behind."""
+        self._file.discard()
+
+
+def cells_of(item: CorpusPair) -> list[str]:
+    """The cells of a pair, in the order of COLUMNS."""
+    pair = item.pair
+    tokens = [len(text.split()) for text in (pair.src_text, pair.trg_text)]
+    return [
+        pair.src_url,
+        pair.trg_url,
+        one_cell(pair.src_text),
+        one_cell(pair.trg_text),
+        f"{pair.score:.4f}",
+        *(
+            f"p{block}s{place}"
+            for block, place in zip(pair.blocks, pair.places, strict=True)
+        ),
+        f"{tokens[0] / max(tokens[1], 1):.3f}",
+        *map(str, tokens),
+        item.id,
+        str(item.copies),
+        f"{pair.pair_score:.4f}",
+        "-".join(map(str, pair.bead)),
+        *(cell for origin in item.origins for cell in origin_cells(origin)),
+    ]
+
+
+def origin_cells(origin: Origin) -> list[str]:
+    """File, offset and record id; empty where one is not known."""
+    values = (origin.warc, origin.offset, origin.record_id)
+    return ["" if value is None else one_cell(str(value)) for value in values]
+
+
+def one_cell(text: str) -> str:
+    """A text without what would end a cell or a line."""
+    return " ".join(text.split())
