@@ -63,3 +63,43 @@ def parse_seeds(lines: Iterable[str], where: str) -> list[str]:
     if not seeds:
         raise SeedError(f"{where}: no seeds in it (one URL a line)")
     return list(seeds)
+
+
+# A list item of commoncrawl's web-languages: `- https://www.ruv.is/ (a broadcaster)`.
+_ITEM = re.compile(r"\s*[-*]\s+<?(https?://\S+?)>?(?:\s+\((.*)\))?\s*$")
+_HOST = re.compile(r"(?:[\w-]+\.)+[A-Za-z][\w-]+", re.ASCII)
+# What follows these headings of web-languages is about the language or the list.
+_APPENDIX = re.compile(
+    r"(?:Informative links|Additional Information|Scripts|Thank you|#+ Instructions)\b"
+)
+# Too large for a crawl, and with dumps of their own; the lists name them everywhere.
+_ENCYCLOPEDIA = re.compile(r"https?://[^/]*\bwikipedia\.org\b")
+
+
+def import_seeds(lines: Iterable[str]) -> dict[str, str]:
+    """The seeds of somebody else's list, with what it says of each.
+
+    Takes the Markdown of commoncrawl's web-languages, and Bitextor's host files: one
+    host or URL a line. Other lines are passed over.
+
+    >>> import_seeds(["# Web Language: Icelandic", "- https://www.ruv.is/ (radio)"])
+    {'https://www.ruv.is/': 'radio'}
+    >>> import_seeds(["www.althingi.is", "a heading:"])
+    {'https://www.althingi.is/': ''}
+    """
+    seeds: dict[str, str] = {}
+    for line in lines:
+        if _APPENDIX.match(line):
+            break
+        text = line.strip()
+        item = _ITEM.match(line)
+        if item:
+            url, note = canonicalize(item[1]), item[2] or ""
+        elif _HOST.fullmatch(text):
+            url, note = canonicalize(f"https://{text}"), ""
+        else:
+            whole = text if _SCHEME.match(text) and " " not in text else ""
+            url, note = canonicalize(whole), ""
+        if url and not _ENCYCLOPEDIA.match(url):
+            seeds.setdefault(url, " ".join(note.split()))
+    return seeds

@@ -17,6 +17,8 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
+import argcomplete
+
 from crawler.errors import BifocalError
 
 _DESCRIPTION = """\
@@ -26,6 +28,15 @@ Three ways of use:
   scrapy crawl bilingual -a seeds=FILE -a langs=en,is     crawl, store and pair
   bifocal align runs/is1/warc --langs en,is --out DIR     pair again, from WARC files
   python -m training.url_pair PROFILE                     train the URL models
+
+Around them:
+  bifocal init icelandic --langs en,is    a folder to start from
+  bifocal doctor                          is everything there?
+  bifocal report runs/is1                 one page: the harvest, and the pairs to read
+"""
+_EPILOG = """\
+`bifocal VERB --help` has examples. Completion in bash and zsh:
+  eval "$(register-python-argcomplete bifocal)"
 """
 
 
@@ -34,6 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="bifocal",
         description=_DESCRIPTION,
+        epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
@@ -51,6 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         module.add_arguments(verb)
         verb.set_defaults(run=module.run)
+    argcomplete.autocomplete(parser)
     args = parser.parse_args(argv)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:

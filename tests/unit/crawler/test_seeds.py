@@ -5,7 +5,7 @@ import io
 import pytest
 
 from crawler.errors import SeedError
-from crawler.seeds import parse_seeds, read_seeds
+from crawler.seeds import import_seeds, parse_seeds, read_seeds
 
 
 def test_a_file_has_a_url_a_line_and_comments(tmp_path):
@@ -63,3 +63,30 @@ def test_what_is_no_seed_is_named_with_its_place(lines, message):
 def test_no_source_at_all(source):
     with pytest.raises(SeedError, match=r"give|cannot be read"):
         read_seeds(source)
+
+
+def test_a_page_of_web_languages_is_a_list_of_seeds():
+    lines = """# Web Language: Icelandic
+
+News:
+- https://www.ruv.is/ (Icelandic National  Broadcasting Service)
+-
+Other:
+- https://is.wikipedia.org
+* <https://www.ru.is/>
+
+Informative links (in English):
+- https://www.nato.int/
+""".splitlines()
+    found = import_seeds(lines)
+    assert found == {
+        "https://www.ruv.is/": "Icelandic National Broadcasting Service",
+        "https://www.ru.is/": "",
+    }
+    written = [f"{url}  # {note}" for url, note in found.items()]
+    assert parse_seeds(written, "imported") == list(found)
+
+
+def test_a_host_file_is_a_list_of_seeds():
+    lines = ["www.hi.is", "http://www.gov.is/en", "", "www.hi.is", "two words.is"]
+    assert list(import_seeds(lines)) == ["https://www.hi.is/", "http://www.gov.is/en"]

@@ -29,3 +29,18 @@ def test_an_error_of_ours_is_one_line(tmp_path, capsys):
     assert cli.main(words) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("bifocal: error: both languages")
+
+
+@pytest.mark.parametrize("verb", [m.name for m in pkgutil.iter_modules(cli.__path__)])
+def test_every_verb_has_an_example_that_can_be_typed(verb, capsys):
+    with pytest.raises(SystemExit):
+        cli.main([verb, "--help"])
+    shown = capsys.readouterr().out
+    assert f"Example: bifocal {verb} " in shown
+
+
+def test_the_three_ways_of_use_come_first(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    shown = capsys.readouterr().out
+    assert "Three ways of use" in shown.partition("verbs:")[0]

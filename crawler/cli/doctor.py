@@ -1,0 +1,152 @@
+"""Is everything there for a crawl? Says what is not, and what to do about it.
+
+Looks at the installation, the models, the folder, the user agent and the disk;
+with --seeds also at DNS, robots.txt and the first page of each seed. Without
+--seeds nothing leaves this machine.
+
+Example: bifocal doctor
+Example: bifocal doctor --seeds seeds/en-is.txt --langs en,is
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scrapy.settings import Settings
+
+    from crawler.data import LangPair
+
+_ROOM = 1_000_000_000  # bytes: some 40,000 pages with everything that is kept of them
+_EXTRAS = {
+    "onnx": "onnxruntime",
+    "redis": "redis",
+    "spark": "pyspark",
+    "parquet": "pyarrow",
+    "xlmr": "torch",
+}
+OK, NOTE, BAD = "ok", "note", "BAD"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the verb takes."""
+    parser.add_argument("--seeds", help="also look at these: a file, URLs or -")
+    parser.add_argument("--langs", help="the two languages of the crawl: en,is")
+    parser.add_argument("--out", default=".", help="folder of the runs (here)")
+    parser.add_argument(
+        "-s",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting, as in scrapy crawl",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print one line a check; exit status 1 when one of them is bad."""
+    from crawler.data import LangPair
+    from crawler.spiders.seed_check import project_settings
+
+    langs = LangPair.parse(args.langs) if args.langs else None
+    settings = project_settings(args.settings)
+    worst = OK
+    for verdict, text in (
+        *_installation(),
+        *_models(settings),
+        *_folder(args.out),
+        *_identity(settings),
+        *(_seeds(args.seeds, settings, langs) if args.seeds else ()),
+    ):
+        print(f"{verdict:5} {text}")
+        worst = BAD if verdict == BAD else worst
+    print("Something must be mended." if worst == BAD else "Ready to crawl.")
+    return int(worst == BAD)
+
+
+def _installation() -> Iterator[tuple[str, str]]:
+    import platform
+    from importlib.metadata import PackageNotFoundError, requires, version
+    from importlib.util import find_spec
+
+    from packaging.requirements import Requirement
+
+    yield OK, f"Python {platform.python_version()}, Bifocal {version('bifocal')}"
+    for text in requires("bifocal") or ():
+        need = Requirement(text)
+        if need.marker and not need.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            have = version(need.name)
+        except PackageNotFoundError:
+            yield BAD, f"{need.name} is not installed: pip install '{need}'"
+            continue
+        if not need.specifier.contains(have, prereleases=True):
+            yield BAD, f"{need.name} {have} is too old or new: pip install '{need}'"
+    missing = [extra for extra, name in _EXTRAS.items() if find_spec(name) is None]
+    if missing:
+        extras = ",".join(missing)
+        yield (
+            NOTE,
+            f"extras that are not installed: {extras} (pip install -e '.[NAME]')",
+        )
+
+
+def _models(settings: Settings) -> Iterator[tuple[str, str]]:
+    from crawler.components.assembly import build_model
+    from crawler.errors import BifocalError
+
+    page = "https://www.example.is/is/um-okkur"
+    for name, urls in (
+        ("URL_LANGUAGE_MODEL", [page]),
+        ("URL_PAIR_MODEL", [("https://www.example.is/en/about-us", page)]),
+    ):
+        try:
+            build_model(settings, name).predict(urls)
+        except (BifocalError, ImportError, OSError) as error:
+            yield BAD, f"{name}={settings[name]}: {error}"
+        else:
+            yield OK, f"{name} {settings[name]}"
+
+
+def _folder(name: str) -> Iterator[tuple[str, str]]:
+    import shutil
+    import tempfile
+
+    try:
+        with tempfile.NamedTemporaryFile(dir=name):
+            free = shutil.disk_usage(name).free
+    except OSError as error:
+        yield BAD, f"{name}: cannot be written: {error.strerror} (choose another --out)"
+        return
+    verdict = OK if free >= _ROOM else NOTE
+    yield verdict, f"{free / 1e9:.1f} GB free in {name} (1 GB holds some 40,000 pages)"
+
+
+def _identity(settings: Settings) -> Iterator[tuple[str, str]]:
+    from settings import base
+
+    agent = settings["USER_AGENT"]
+    if agent == base.USER_AGENT:
+        yield NOTE, "USER_AGENT is the default: put an address of yours into it, so"
+        yield NOTE, "  that a webmaster can write to you before he shuts you out"
+    elif "@" not in agent and "://" not in agent:
+        yield NOTE, f"USER_AGENT {agent!r} has no address (write name/1.0 (+URL))"
+    else:
+        yield OK, f"USER_AGENT {agent}"
+    if not settings.getbool("ROBOTSTXT_OBEY"):
+        yield NOTE, "ROBOTSTXT_OBEY is off: you crawl what sites do not want crawled"
+
+
+def _seeds(
+    source: str, settings: Settings, langs: LangPair | None
+) -> Iterator[tuple[str, str]]:
+    from crawler.cli.seeds import remark
+    from crawler.seeds import read_seeds
+    from crawler.spiders.seed_check import check_seeds
+
+    for finding in check_seeds(read_seeds(source), settings):
+        said = f"{finding.seed}  {finding.outcome}; {remark(finding, langs)}"
+        yield (OK if finding.is_usable else BAD), said.rstrip("; ")

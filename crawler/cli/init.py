@@ -1,0 +1,131 @@
+"""Write a folder to start a crawl from: seeds, settings, Makefile.
+
+Nothing in it is needed by Bifocal: it is what you would have written yourself, with a
+comment at every line that you may want to change.
+
+Example: bifocal init icelandic --langs en,is
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawler.data import LangPair
+
+_SEEDS = """\
+# Where the crawl starts: one URL a line, best the home page in each language.
+# Twenty bilingual sites are enough to begin with; many sites are faster than one.
+# `make check` asks each of them whether it can be crawled.
+{seeds}"""
+
+_EXAMPLE = """\
+# Delete these two lines when you have sites of your own.
+https://www.example.org/{src}/
+https://www.example.org/{trg}/
+"""
+
+_SETTINGS = '''\
+"""Our crawl of {src_name} and {trg_name}: what differs from Bifocal's own settings.
+
+docs/settings.md lists all of them. Other orders than the default are in
+settings.focused, settings.language_only and settings.breadth_first.
+"""
+
+from settings.adaptive import *  # noqa: F403
+
+# Who is crawling: put an address here at which a webmaster can reach you.
+USER_AGENT = "bifocal/0.1 (+https://www.example.org/our-crawl; you@example.org)"
+
+# Seconds between two pages of a site. Small servers thank you for more.
+DOWNLOAD_DELAY = 1.0
+
+# Answers of one site, 0 for no limit. So no site eats the time of the others.
+SITE_MAX_PAGES = 5000
+'''
+
+_CFG = """\
+# scrapy reads this: which settings are meant when it is started in this folder.
+[settings]
+default = crawl_settings
+"""
+
+_MAKEFILE = """\
+# make check, make crawl (Ctrl-C stops it, and the same goes on), make report
+LANGS := {langs}
+RUN := runs/{name}
+
+check:
+\tbifocal doctor --seeds seeds.txt --langs $(LANGS)
+
+crawl:
+\tscrapy crawl bilingual -a seeds=seeds.txt -a langs=$(LANGS) -s RUN_DIR=$(RUN)
+
+watch:
+\tbifocal watch $(RUN)
+
+report:
+\tbifocal report $(RUN) --out report.html
+
+.PHONY: check crawl watch report
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the verb takes."""
+    parser.add_argument("folder", metavar="DIR", help="a new folder, or an empty one")
+    parser.add_argument("--langs", required=True, help="two languages: en,is")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the files, say what comes next."""
+    from pathlib import Path
+
+    from crawler.data import LangPair
+    from crawler.errors import RunDirError
+
+    langs = LangPair.parse(args.langs)
+    folder = Path(args.folder)
+    files = project_files(langs)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        there = [name for name in files if (folder / name).exists()]
+        if there:
+            raise RunDirError(f"{folder / there[0]}: is there (choose another folder)")
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RunDirError(
+            f"{folder}: cannot be written: {error.strerror} (choose another folder)"
+        ) from error
+    print(f"Wrote {', '.join(files)} into {folder}. Next:")
+    print(f"  1. put your sites into {folder / 'seeds.txt'}")
+    print(f"  2. put your address into {folder / 'crawl_settings.py'}")
+    print(f"  3. cd {folder} && make check && make crawl")
+    return 0
+
+
+def project_files(langs: LangPair) -> dict[str, str]:
+    """Name and text of every file; our own seeds for the pair, where there are some."""
+    from pathlib import Path
+
+    from crawler.languages import all_languages
+
+    seeds = Path(__file__).resolve().parents[2] / "seeds"
+    lists = (
+        seeds / f"{langs.src}-{langs.trg}.txt",
+        seeds / f"{langs.trg}-{langs.src}.txt",
+    )
+    known = next((path.read_text("utf-8") for path in lists if path.exists()), None)
+    names = all_languages()
+    return {
+        "seeds.txt": _SEEDS.format(
+            seeds=known or _EXAMPLE.format(src=langs.src, trg=langs.trg)
+        ),
+        "crawl_settings.py": _SETTINGS.format(
+            src_name=names[langs.src].name, trg_name=names[langs.trg].name
+        ),
+        "scrapy.cfg": _CFG,
+        "Makefile": _MAKEFILE.format(langs=langs, name=f"{langs.src}-{langs.trg}"),
+    }

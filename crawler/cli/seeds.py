@@ -1,0 +1,135 @@
+"""Check a list of seeds, grow one from a crawl, or import somebody else's.
+
+check: asks each site for robots.txt and for the seed, and says what a crawl would meet.
+discover: sites that a crawl's pages link to, those named in both languages first.
+import: commoncrawl's web-languages pages and Bitextor's host files become a list.
+
+Example: bifocal seeds check seeds/en-is.txt --langs en,is
+Example: bifocal seeds discover runs/demo
+Example: bifocal seeds import icelandic.md
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawler.data import LangPair
+    from crawler.spiders.seed_check import Finding
+
+# What a person can do about an outcome; by its part before the slash.
+_CURES = {
+    "robots": "robots.txt forbids it: take it out, or ask the webmaster",
+    "no_answer": "nobody answered: is the address right?",
+    "status": "the server has no such page for us: open it in a browser, mend the URL",
+    "redirect": "redirects without an end: give the address where it leads",
+    "language": "",
+    "empty": "an empty answer: open it in a browser",
+    "not_html": "no web page: give the site's home page",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the verb takes."""
+    tasks = parser.add_subparsers(dest="task", metavar="TASK", required=True)
+    check = tasks.add_parser("check", help="can these seeds be crawled?")
+    check.add_argument("seeds", help="a file, a comma list of URLs, or - for stdin")
+    check.add_argument("--langs", help="the two languages of the crawl: en,is")
+    check.add_argument(
+        "-s",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting, as in scrapy crawl",
+    )
+    discover = tasks.add_parser("discover", help="other sites that a crawl names")
+    discover.add_argument("run_dir", help="the RUN_DIR of a crawl")
+    discover.add_argument("--most", type=int, default=100, help="sites (%(default)s)")
+    other = tasks.add_parser("import", help="web-languages pages, host files")
+    other.add_argument("files", nargs="+", help="Markdown or text files")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do one of the three; lists of seeds go to stdout."""
+    if args.task == "check":
+        return _check(args)
+    if args.task == "discover":
+        return _discover(args)
+    return _import(args)
+
+
+def _check(args: argparse.Namespace) -> int:
+    from crawler.data import LangPair
+    from crawler.seeds import read_seeds
+    from crawler.spiders.seed_check import check_seeds, project_settings
+
+    langs = LangPair.parse(args.langs) if args.langs else None
+    seeds = read_seeds(args.seeds)
+    findings = check_seeds(seeds, project_settings(args.settings))
+    for finding in findings:
+        print(f"{finding.outcome:16} {finding.seed}  {remark(finding, langs)}".rstrip())
+    usable = sum(finding.is_usable for finding in findings)
+    print(f"{usable} of {len(findings)} seeds can be crawled.")
+    return 0 if usable == len(findings) else 1
+
+
+def remark(finding: Finding, langs: LangPair | None) -> str:
+    """What a person should know of a seed."""
+    if not finding.is_usable:
+        if finding.outcome == "no_answer/AddressRefusedError":
+            return "a private address: if you mean it, -s ADDRESS_ALLOW=HOST"
+        return _CURES.get(finding.outcome.partition("/")[0], "")
+    parts = [finding.lang or "no known language"]
+    if finding.declared:
+        parts.append(f"declares {','.join(finding.declared)}")
+    if finding.url != finding.seed:
+        parts.append(f"leads to {finding.url}")
+    if finding.crawl_delay > 1:
+        parts.append(f"asks for {finding.crawl_delay:g} s between pages")
+    if langs and finding.lang not in langs and not {*finding.declared} & {*langs}:
+        parts.append(f"neither {langs.src} nor {langs.trg} in sight")
+    return "; ".join(parts)
+
+
+def _discover(args: argparse.Namespace) -> int:
+    from crawler.data import LangPair
+    from crawler.reports.outlinks import outlinks
+    from crawler.reports.visits import read_visits
+    from crawler.rundir import RunDir
+    from crawler.warc.reader import iter_pages
+
+    run_dir = RunDir(args.run_dir)
+    langs = LangPair(*run_dir.read()["langs"])
+    known = {visit["site"] for visit in read_visits(run_dir.crawl_log)}
+    found = outlinks(iter_pages(run_dir.warc), langs, known)
+    print(f"# Sites that the pages of {run_dir.path} name. Look before you crawl.")
+    for outlink in found[: args.most]:
+        said = f"in {' and '.join(sorted(outlink.langs))}; " if outlink.langs else ""
+        pages = f"{outlink.pages} pages of {len(outlink.sites)} sites"
+        print(f"# {outlink.site}: {said}named by {pages}")
+        print(*outlink.entrances(), sep="\n")
+    return 0
+
+
+def _import(args: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from crawler.errors import SeedError
+    from crawler.seeds import import_seeds
+
+    for name in args.files:
+        try:
+            text = Path(name).read_text("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SeedError(f"{name}: cannot be read: {error}") from error
+        seeds = import_seeds(text.splitlines())
+        if not seeds:
+            raise SeedError(
+                f"{name}: no seeds in it (a page of web-languages, or one host a line)"
+            )
+        print(f"# {len(seeds)} seeds from {Path(name).name}")
+        for url, note in seeds.items():
+            print(f"{url}  # {note}" if note else url)
+    return 0

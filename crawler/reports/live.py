@@ -1,0 +1,116 @@
+"""What a run is doing, read from its directory alone, again and again."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from crawler.data import PairScore
+from crawler.rundir import RunDir
+from crawler.sinks.pairs import read_pairs
+
+_RECENT = 60.0  # seconds over which a rate is taken
+
+
+@dataclass(slots=True)
+class LiveRun:
+    """Follows the crawl log; every look reads only what is new."""
+
+    run: RunDir
+    downloads: int = 0
+    pages: int = 0
+    pairs: int = 0
+    waiting: int = 0
+    by_site: Counter[str] = field(default_factory=Counter)  # pairs
+    downloads_by_site: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    last: dict[str, Any] | None = None
+    _offset: int = 0
+    _times: deque[datetime] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        """Start with the seeds. RunDirError when this is no run directory."""
+        self.waiting = len(self.run.read().get("seeds", ()))
+
+    def look(self) -> int:
+        """Read on; how many downloads were new."""
+        before = self.downloads
+        if self.run.crawl_log.exists():
+            with self.run.crawl_log.open("rb") as file:
+                file.seek(self._offset)
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        break  # it is being written
+                    self._offset += len(line)
+                    self._count(json.loads(line.decode("utf-8", "surrogatepass")))
+        return self.downloads - before
+
+    def _count(self, visit: dict[str, Any]) -> None:
+        self.downloads += 1
+        self.pages += visit["status"] == 200
+        self.pairs += visit["pairs"]
+        self.waiting = max(self.waiting + visit["added"] - 1, 0)
+        self.by_site[visit["site"]] += visit["pairs"]
+        self.downloads_by_site[visit["site"]] += 1
+        if visit["reason"]:
+            self.reasons[visit["reason"]] += 1
+        self.last = visit
+        now = datetime.fromisoformat(visit["time"])
+        self._times.append(now)
+        while (now - self._times[0]).total_seconds() > _RECENT:
+            self._times.popleft()
+
+    @property
+    def rate(self) -> float:
+        """Downloads a second over the last minute of the log."""
+        if len(self._times) < 2:
+            return 0.0
+        seconds = (self._times[-1] - self._times[0]).total_seconds()
+        return (len(self._times) - 1) / max(seconds, 0.001)
+
+    @property
+    def is_over(self) -> bool:
+        """Has the session written its counters after its last download?"""
+        stats, log = self.run.stats_json, self.run.crawl_log
+        return (
+            stats.exists()
+            and log.exists()
+            and stats.stat().st_mtime_ns >= log.stat().st_mtime_ns
+        )
+
+    def recent_pairs(self, most: int = 5) -> list[PairScore]:
+        """The pairs that were written last."""
+        if not self.run.pairs.exists():
+            return []
+        return list(deque(read_pairs(self.run.pairs), maxlen=most))
+
+    def best(self, most: int = 5) -> list[tuple[str, int, int]]:
+        """(site, pairs, downloads), most pairs first."""
+        return [
+            (site, pairs, self.downloads_by_site[site])
+            for site, pairs in self.by_site.most_common(most)
+            if pairs
+        ]
+
+    def worst(self, most: int = 3) -> list[tuple[str, int, int]]:
+        """(site, pairs, downloads) of other sites, the dearest pair first."""
+        best = {site for site, _, _ in self.best()}
+        cost = sorted(
+            (site for site in self.downloads_by_site if site not in best),
+            key=lambda site: -self.downloads_by_site[site] / (self.by_site[site] + 1),
+        )
+        return [(s, self.by_site[s], self.downloads_by_site[s]) for s in cost[:most]]
+
+    def line(self) -> str:
+        """The progress in one line, as the crawl itself shows it."""
+        parts = [
+            f"{self.pages:,} pages",
+            f"{self.rate:.1f}/s",
+            f"{self.pairs:,} pairs",
+            f"frontier {self.waiting:,}",
+        ]
+        parts += [f"best {site} ({pairs:,})" for site, pairs, _ in self.best(1)]
+        return " · ".join(parts)
