@@ -37,6 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="INDEX",
         help="CDXJ files: read only pages that may have a translation, by their URLs",
     )
+    parser.add_argument(
+        "--across-sites",
+        action="store_true",
+        help="look for the translation of a page on every site, not only on its own",
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument(
         "--memory", default="4G", help="for all processes together (default 4G)"
@@ -67,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
         load_profile(AlignProfile, args.profile),
         Path(args.lexicon) if args.lexicon else None,
         tuple(args.cdx),
+        args.across_sites,
     )
     if args.spark:
         if args.resume or args.jobs > 1:

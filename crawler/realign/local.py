@@ -126,6 +126,7 @@ def _plan(
     return {
         "inputs": [[path, _size(path)] for path in inputs],
         "langs": list(request.langs),
+        "across_sites": request.across_sites,
         "align": to_table(request.profile),
         "lexicons": [lexicon and lexicon.digest for lexicon in known.values()],
     }
@@ -215,7 +216,7 @@ class _Engine:
             if _marker(path).exists():
                 self._progress.skip(piece.size)
             else:
-                waiting.append((path, piece, revisits, self._request.langs))
+                waiting.append((path, piece, revisits, self._request))
         for size, pages in pool.run(_extract_piece, waiting, self._progress.show):
             self._progress.advance(size, pages)
         self._progress.end()
@@ -324,18 +325,19 @@ def _lesson(path: Path) -> Path:
 
 
 @lru_cache(1)
-def _extractor(langs: tuple[Lang, ...]) -> Extractor:
-    return Extractor(langs)  # it remembers words
+def _extractor(langs: tuple[Lang, ...], across_sites: bool) -> Extractor:
+    return Extractor(langs, across_sites=across_sites)  # it remembers words
 
 
 def _extract_piece(
-    path: Path, piece: Piece, revisits: Revisits | None, langs: tuple[Lang, ...]
+    path: Path, piece: Piece, revisits: Revisits | None, request: Request
 ) -> tuple[int, int]:
     """Write the records of a piece; its bytes and pages."""
     extraction = Extraction()
-    records = extract(piece, _extractor(langs), extraction, revisits)
+    extractor = _extractor(request.langs, request.across_sites)
+    records = extract(piece, extractor, extraction, revisits)
     with _room(path):
-        write_records(path, records, langs)
+        write_records(path, records, request.langs)
     write_json(
         _marker(path),
         {

@@ -29,6 +29,7 @@ class Request:
     profile: AlignProfile
     lexicon: Path | None = None  # a lexicon.npz, or the directory of an earlier run
     indexes: tuple[str, ...] = ()  # CDXJ files: read what these make worth reading
+    across_sites: bool = False  # a page's translation may be on any site
     piece_size: int = PIECE_SIZE  # bytes
 
     def __post_init__(self) -> None:
@@ -68,6 +69,7 @@ class Request:
             "langs": list(langs),
             "warcs": list(inputs),
             "lexicon": known.digest if known else None,
+            "across_sites": self.across_sites,
             "align": to_table(self.profile),
         }
 

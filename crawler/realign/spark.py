@@ -122,13 +122,14 @@ class _Job:
         self._pairs = pairs_of(request.langs)
         self._partitions = _TASKS_PER_CORE * context.defaultParallelism
         splits = context.parallelize(list(pieces), max(len(pieces), 1))
-        read = partial(_records, langs=request.langs)
+        extractor = request.langs, request.across_sites
+        read = partial(_records, extractor=extractor)
         self._records = self._by_group(splits.mapPartitions(read))
         found = self._survey()
         if found.revisits:
             wanted = context.broadcast(found.revisits)
             again = splits.mapPartitions(
-                partial(_records, langs=request.langs, revisits=wanted)
+                partial(_records, extractor=extractor, revisits=wanted)
             )
             self._records = self._by_group(splits.mapPartitions(read).union(again))
             found = self._survey()
@@ -228,15 +229,18 @@ def _same(key: _Key) -> _Key:
 
 
 def _records(
-    pieces: Iterable[Piece], langs: Sequence[Lang], revisits: Any = None
+    pieces: Iterable[Piece],
+    extractor: tuple[Sequence[Lang], bool],
+    revisits: Any = None,
 ) -> Iterator[tuple[_Key, Any]]:
     """The records of some pieces, for each pair of languages that they concern."""
-    extractor = Extractor(langs)
+    langs, across_sites = extractor
+    reader = Extractor(langs, across_sites=across_sites)
     wanted: Revisits | None = None if revisits is None else revisits.value
     pairs = list(enumerate(pairs_of(langs)))
     for piece in pieces:
         extraction = Extraction()
-        for record in extract(piece, extractor, extraction, wanted):
+        for record in extract(piece, reader, extraction, wanted):
             for number, pair in pairs:
                 if not record.lang or record.lang in pair:
                     yield (number, record.group), tuple(record[1:])

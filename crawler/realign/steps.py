@@ -105,11 +105,19 @@ def decode(data: bytes) -> tuple[Sketch | None, Versions]:
 # ---------------------------------------------------------------- pieces → records
 
 
-class Extractor:
-    """Pages to records, for any number of languages at once."""
+ALL_SITES = "all-sites"  # the site that all are when pages are paired across sites
 
-    def __init__(self, langs: Sequence[Lang]) -> None:
+
+class Extractor:
+    """Pages to records, for any number of languages at once.
+
+    `across_sites`: the collection is one site, as in Uszkoreit et al. (2010), who look
+    for the translations of a page on the whole web.
+    """
+
+    def __init__(self, langs: Sequence[Lang], *, across_sites: bool = False) -> None:
         self.langs = tuple(langs)
+        self.across_sites = across_sites
         self._sketchers = {
             lang: Sketcher(LangPair(lang, next(o for o in langs if o != lang)))
             for lang in langs
@@ -130,8 +138,11 @@ class Extractor:
             for link in reading.sitemap.links:
                 if link.rel == "alternate" and link.source_url and link.hreflang:
                     said = Versions(link.source_url, {link.hreflang: (link.url,)})
-                    group = group_key(site_of(link.source_url))
+                    group = self._group(link.source_url)
                     yield Record(group, "", 0, encode(None, said))
+
+    def _group(self, url: str) -> str:
+        return ALL_SITES if self.across_sites else group_key(site_of(url))
 
     def _of_document(
         self, document: Document, counts: Counter[str]
@@ -147,16 +158,14 @@ class Extractor:
         )
         if lang is not None and lang in self._sketchers:
             sketch = self._sketchers[lang].sketch(document)
-            group, page = group_key(document.site), hash64(document.url)
+            if self.across_sites:
+                sketch = replace(sketch, site=ALL_SITES)
+            group, page = self._group(document.url), hash64(document.url)
             yield Record(group, lang, page, encode(sketch, said))
         else:
             counts["align/dropped/language"] += 1
         if len(said.urls) > 1:  # a page in a third language may know both versions
-            groups = {
-                group_key(site_of(urls[0]))
-                for urls in said.urls.values()
-                if len(urls) == 1
-            }
+            groups = {self._group(u[0]) for u in said.urls.values() if len(u) == 1}
             for group in sorted(groups):
                 yield Record(group, "", 0, encode(None, said))
 

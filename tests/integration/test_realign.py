@@ -352,6 +352,31 @@ def test_the_pairs_are_those_of_a_crawl_of_all_sites(undisturbed):
     assert [round(pair.score, 6) for pair in pairs] == [pair.score for pair in stored]
 
 
+# ------------------------------------------------------------------ across sites
+
+
+def test_translations_on_another_site_are_found_across_sites(tmp_path):
+    pages = []
+    for site in SITES[:3]:
+        for page in site.pages():
+            if site_lang(site, page) == "is":
+                moved = site.host.replace("town", "other"), site.host
+                page = replace(page, url=page.url.replace(*reversed(moved)))
+            pages.append(page)
+    path = write_warc(tmp_path / "a.warc.gz", pages)
+    apart = request([path], tmp_path / "apart")
+    assert align_collection(apart)["pairs"] == 0
+    across = replace(apart, out=tmp_path / "across", across_sites=True)
+    align_collection(across)
+    found = {
+        (src, trg.replace("://other", "://town"))
+        for src, trg in pair_urls(Run(across.out))
+    }
+    true = {pair for site in SITES[:3] for pair in site.gold(*LANGS)}
+    assert len(found & true) >= 0.9 * len(true)
+    assert len(found - true) <= 0.05 * len(found)
+
+
 # ------------------------------------------------------------------ index first
 
 
