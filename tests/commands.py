@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,6 +62,31 @@ def crawl(
         timeout=PATIENCE,
         check=False,
     )
+
+
+@contextmanager
+def crawling(
+    seeds: str | Path,
+    langs: str,
+    run_dir: Path,
+    *,
+    profile: str = "adaptive",
+    **settings: object,
+) -> Iterator[subprocess.Popen[str]]:
+    """A crawl that goes on meanwhile; it is killed at the end of the block."""
+    process = subprocess.Popen(
+        crawl_command(seeds, langs, run_dir, **settings),
+        cwd=ROOT,
+        env=environment(profile),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def bifocal(*words: str | Path) -> subprocess.CompletedProcess[str]:

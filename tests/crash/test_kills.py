@@ -19,7 +19,7 @@ from contextlib import closing
 from pathlib import Path
 
 from crawler.warc.reader import iter_pages
-from tests.commands import ROOT, Run, crawl, crawl_command, environment, pair_urls
+from tests.commands import Run, crawl, crawling, pair_urls
 from tests.webserver import Server
 from tests.worlds import build_site
 
@@ -61,22 +61,14 @@ def test_kills(tmp_path):
     in_the_middle = 0
     with Server() as server:
         server.add(TOWN)
-        command = crawl_command(server.url("/en/"), "en,is", run.path, **SETTINGS)
         for _ in range(KILLS):
-            process = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            try:
-                process.wait(moments.uniform(0.2, 4.0))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                in_the_middle += 1
-            _, errors = process.communicate()
+            with crawling(server.url("/en/"), "en,is", run.path, **SETTINGS) as process:
+                try:
+                    process.wait(moments.uniform(0.2, 4.0))
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    in_the_middle += 1
+                _, errors = process.communicate()
             assert "Traceback" not in errors, errors
             if (run.path / "frontier.sqlite").exists():
                 stored = {page.url for page in iter_pages(run.path / "warc")}

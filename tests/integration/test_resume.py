@@ -9,19 +9,16 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.commands import (
     PATIENCE,
-    ROOT,
     Run,
     bifocal,
     crawl,
-    crawl_command,
-    environment,
+    crawling,
     pair_urls,
 )
 from tests.webserver import Server
@@ -42,21 +39,8 @@ def seeds(server: Server) -> str:
     return ",".join(server.url(f"/{lang}/") for lang in TOWN.langs)
 
 
-@contextmanager
 def started(server: Server, run_dir: Path, profile: str):
-    process = subprocess.Popen(
-        crawl_command(seeds(server), "en,is", run_dir, **SETTINGS),
-        cwd=ROOT,
-        env=environment(profile),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
+    return crawling(seeds(server), "en,is", run_dir, profile=profile, **SETTINGS)
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

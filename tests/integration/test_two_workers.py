@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import threading
 import time
 from collections import Counter
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from tests.commands import (
     PATIENCE,
-    ROOT,
     Run,
     bifocal,
     crawl,
-    crawl_command,
-    environment,
+    crawling,
     pair_urls,
 )
 from tests.webserver import Server, text
@@ -43,23 +41,9 @@ def servers():
         yield started
 
 
-@contextmanager
-def worker(seeds: str, run_dir, frontier: str):
-    process = subprocess.Popen(
-        crawl_command(
-            seeds, "en,is", run_dir, FRONTIER_URL=frontier, **SETTINGS, **ONE
-        ),
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
+def worker(seeds: str, run_dir: Path, frontier: str):
+    settings = {"FRONTIER_URL": frontier, **SETTINGS, **ONE}
+    return crawling(seeds, "en,is", run_dir, **settings)
 
 
 def seeds_of(servers) -> str:
