@@ -84,9 +84,13 @@ def linearize(text: str) -> Linearized:
     in_body = False
     anchor: tuple[str, dict[str, str]] | None = None  # the open <a>
     anchor_text: list[str] = []
+    # four of five tags have been on the page before, and say nothing but their name
+    silent: dict[str | None, str] = {}
     for tag, chunk in zip(pieces[1::2], pieces[2::2]):
-        if tag is not None:  # None: a comment
+        token = silent.get(tag)
+        if token is None and tag is not None:  # None: a comment
             name, _, rest = tag.partition(" ")
+            token = "<" + name
             if name in _SPEAKING:
                 if name == "title":
                     if not in_body:
@@ -108,12 +112,13 @@ def linearize(text: str) -> Linearized:
                 if anchor:
                     elements.append(_close(anchor, anchor_text))
                     anchor = None
-            elif (
-                rest and "-" in name and 'href="' in rest
-            ):  # a web component that links
+            elif rest and "-" in name and 'href="' in rest:
+                # a web component that links
                 elements.append(Element(name, _attributes(rest), ""))
-            if in_body:
-                tokens.append("<" + name)
+            else:
+                silent[tag] = token
+        if token is not None and in_body:
+            tokens.append(token)
         if in_body and chunk and not chunk.isspace():
             folded = _fold(chunk)
             if folded:
