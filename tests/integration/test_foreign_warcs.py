@@ -17,8 +17,12 @@ from fastwarc.warc import WarcRecord, WarcRecordType
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from crawler.aligner.profile import AlignProfile
+from crawler.realign.local import align_collection
+from crawler.realign.request import Request
 from crawler.replay.world import ReplayWorld
 from crawler.warc.reader import iter_pages
+from tests.commands import Run, pair_urls
 from tests.worlds import build_site
 
 SITE = build_site(concepts=8, switcher="page")
@@ -78,6 +82,17 @@ def test_wget(proxy, tmp_path, compression):
     world = ReplayWorld.open(path)
     assert world.answer(SITE.home).status == 200
     assert world.answer("https://town.example/robots.txt").status == 404
+    assert pairs(path, tmp_path) == SITE.gold("en", "is")
+
+
+def pairs(path: Path, tmp_path: Path) -> set[tuple[str, str]]:
+    """What `bifocal align` finds in a file."""
+    out = tmp_path / "pairs"
+    align_collection(Request((str(path),), ("en", "is"), out, AlignProfile()))
+    return {
+        (src.replace("http://", "https://"), trg.replace("http://", "https://"))
+        for src, trg in pair_urls(Run(out))
+    }
 
 
 def write_warcio(path: Path) -> None:
@@ -125,3 +140,4 @@ def test_other_libraries(tmp_path, write, name):
     world = ReplayWorld.open(path)
     assert [world.answer(url).body for url in PAGES] == [p.body for p in PAGES.values()]
     world.close()
+    assert pairs(path, tmp_path) == SITE.gold("en", "is")
