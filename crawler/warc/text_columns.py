@@ -48,7 +48,7 @@ def is_text_columns(folder: Path) -> bool:
 def read_text_columns(folder: Path, counts: Counter[str]) -> Iterator[Page | PlainText]:
     """The pages of a folder; `warc/dropped/REASON` counts those that cannot be read."""
     content = next(name for name in _CONTENTS if (folder / name).exists())
-    lines = zip_longest(_lines(folder / URLS), _lines(folder / content))
+    lines = zip_longest(read_column(folder / URLS), read_column(folder / content))
     for raw_url, cell in lines:
         if raw_url is None or cell is None:
             counts["warc/damaged/length"] += 1  # columns that are not parallel
@@ -70,7 +70,8 @@ def read_text_columns(folder: Path, counts: Counter[str]) -> Iterator[Page | Pla
             yield PlainText(url, data.decode("utf-8", "replace"))
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def read_column(path: Path) -> Iterator[bytes]:
+    """The lines of a column, without their ends; WarcError if it cannot be read."""
     try:
         with gzip.open(path, "rb") as file:
             while line := file.readline(_MAX_LINE):

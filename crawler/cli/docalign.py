@@ -1,0 +1,35 @@
+"""Print a run's pairs as Bitextor's document aligner does: score and two line numbers.
+
+The two folders hold `url.gz` of either language, as warc2text and Bitextor write them;
+lines are counted from 1. Bitextor's next stage takes the table as it is.
+
+Example: bifocal docalign runs/is1 shards/en/1/1 shards/is/1/1 > en1_is1.matches
+"""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the verb takes."""
+    parser.add_argument("directory", help="run directory of `bifocal align`")
+    parser.add_argument("src", help="folder of the first language")
+    parser.add_argument("trg", help="folder of the second language")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table."""
+    from pathlib import Path
+
+    from crawler.errors import RunDirError
+    from crawler.realign.docalign import matches
+    from crawler.rundir import RunDir
+    from crawler.sinks.pairs import read_pairs
+
+    pairs = RunDir(args.directory).pairs
+    if not pairs.exists():
+        raise RunDirError(f"{pairs}: no such file (give a run directory with pairs)")
+    for row in matches(read_pairs(pairs), Path(args.src), Path(args.trg)):
+        print(*row, sep="\t")
+    return 0
