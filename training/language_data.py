@@ -57,8 +57,8 @@ class LanguageDataConfig:
     max_per_host: int = 100  # as in the protocol: a few hosts dominate the rows
     unmarked: float = 0.5
     uncountried: float = 0.3
-    remarked: int = 25_000  # URLs per epoch
-    slugs: int = 50_000  # URLs per epoch
+    remarked: int = 30_000  # URLs per epoch
+    slugs: int = 45_000  # URLs per epoch
     without: tuple[str, ...] = ()  # sites to leave out
     share: float = 1.0  # of the sites, for learning curves
 
@@ -171,6 +171,14 @@ class LanguageData:
         return Example(url, lang) if url != row.url else row
 
     def _slug(self, rng: random.Random) -> Example:
+        """One that names no other language: `/no` in Italian would discredit codes."""
+        while True:
+            example = self._any_slug(rng)
+            named = handle_of(example.url).languages
+            if not named or example.lang in named:
+                return example
+
+    def _any_slug(self, rng: random.Random) -> Example:
         lang = rng.choices(self._word_langs, self._word_weights)[0]
         if self.phrases[lang] and rng.random() < 0.5:
             words = rng.choice(self.phrases[lang]).split()
@@ -185,9 +193,9 @@ class LanguageData:
 
     def _host(self, lang: Lang, rng: random.Random) -> str:
         kind = rng.random()
-        if kind < 0.4:  # of any language
+        if kind < 0.25:  # of any language
             name = rng.choice(self._hosts).partition(".")[0]
-        elif kind < 0.8:
+        elif kind < 0.75:
             words = self._drawn(lang, rng.randint(1, 2), rng)
             name = rng.choice(("", "-")).join(words)
         else:
