@@ -74,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
         tuple(args.cdx),
         args.across_sites,
     )
+    if args.jobs < 1:
+        raise UsageError(f"--jobs {args.jobs}: at least one process is needed")
     if args.spark:
         if args.resume or args.jobs > 1:
             raise UsageError(

@@ -23,7 +23,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -224,6 +224,10 @@ class _Engine:
 
     # ------------------------------------------------------------ records → pairs
 
+    @cached_property
+    def _shuffle(self) -> Shuffle:
+        return Shuffle(self._files, self._request.langs)
+
     def align(
         self,
         pool: Pool,
@@ -233,7 +237,7 @@ class _Engine:
         counts: Counter[str],
     ) -> None:
         """The pairs of two languages, into their run directory."""
-        shuffle = Shuffle(self._files, self._request.langs)
+        shuffle = self._shuffle
         sizes = shuffle.sizes(langs)
         first = teachers(sizes, self._request.profile)
         folder = self._work / "aligned" / "-".join(langs)
@@ -365,28 +369,18 @@ def _align_groups(path: Path, groups: Sequence[Places], task: _Alignment) -> int
     langs, profile, lexicon = task.langs, task.profile, task.lexicon
     known = load_lexicon(lexicon, langs) if lexicon else None
     counts: Counter[str] = Counter()
-    learned: list[Lexicon] = []
 
     def pairs() -> Iterator[PairScore]:
         for places in groups:
-            spill = path.with_suffix(".sqlite")
-            spill.unlink(missing_ok=True)
-            result = align_group(
-                places.read(task.files),
-                langs,
-                profile,
-                known,
-                store=spill if places.size > task.max_store else None,
-            )
-            for rest in path.parent.glob(spill.name + "*"):
-                rest.unlink()
+            spill = path.parent if places.size > task.max_store else None
+            records = places.read(task.files)
+            result = align_group(records, langs, profile, known, spill=spill)
             counts.update(result.counts)
-            learned.append(result.learned)
+            if len(groups) == 1:  # it may be a teacher
+                result.learned.save(_lesson(path))
             yield from result.pairs
 
     write_pairs(path, pairs())
-    if len(groups) == 1:
-        learned[0].save(_lesson(path))
     write_json(_marker(path), counts)
     return counts["align/pages"] + counts["align/dropped/duplicate"]
 

@@ -21,7 +21,7 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any
 
 import xxhash
@@ -267,15 +267,14 @@ def _aligned(
     """The results of the groups that are wanted, of one pair of languages."""
     for (number, group), rows in groupby(records, itemgetter(0)):
         if number == task.number and group in groups.value:
-            with TemporaryDirectory(prefix="bifocal-") as folder:
-                large = groups.value[group] > _MAX_IN_MEMORY
-                result = align_group(
-                    (row[1][2] for row in rows),
-                    task.langs,
-                    task.profile,
-                    known.value,
-                    store=Path(folder, "group.sqlite") if large else None,
-                )
+            large = groups.value[group] > _MAX_IN_MEMORY
+            result = align_group(
+                (row[1][2] for row in rows),
+                task.langs,
+                task.profile,
+                known.value,
+                spill=Path(gettempdir()) if large else None,
+            )
             yield group, result.pairs, result.learned, result.counts
 
 

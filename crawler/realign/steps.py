@@ -15,9 +15,11 @@ import json
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from crawler.aligner.aligner import Aligner
@@ -222,11 +224,16 @@ def align_group(
     profile: AlignProfile,
     known: Lexicon | None = None,
     *,
-    store: Path | None = None,
+    spill: Path | None = None,
 ) -> GroupResult:
-    """Pair the pages of a group. `store`: a file for one too large for memory."""
+    """Pair the pages of a group. `spill`: a folder, for one too large for memory."""
     counts: Counter[str] = Counter()
-    with Aligner(langs, profile, store=store, known=known) as aligner:
+    with ExitStack() as stack:
+        store = None
+        if spill is not None:
+            folder = TemporaryDirectory(prefix="bifocal-", dir=spill)
+            store = Path(stack.enter_context(folder), "group.sqlite")
+        aligner = stack.enter_context(Aligner(langs, profile, store=store, known=known))
         for data in records:
             sketch, versions = decode(data)
             if sketch is not None and sketch.lang in langs:
