@@ -6,7 +6,9 @@ was collected is always made readable.
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -73,7 +75,7 @@ class RunReport:
         with _or_fatal(spider):
             run.write_stats(stats)
         if self._languages or (spider.resumed and stats["frontier/done"]):
-            print(self._summary(spider, stats, run.path))
+            _say(self._summary(spider, stats, run.path))
         else:
             spider.fail(RunError(self._why_nothing(spider)))
 
@@ -142,6 +144,14 @@ def _sentence_lines(stats: dict[str, Any], path: Path) -> list[str]:
         return []
     name = path / "sentences.tsv.gz"
     return [f"  text    {name} ({stats['sentences']} sentence pairs)"]
+
+
+def _say(text: str) -> None:
+    """Print, even if nobody listens any more: `scrapy crawl … | head`."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager

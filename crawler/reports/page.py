@@ -14,13 +14,13 @@ from __future__ import annotations
 import gzip
 import json
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from string import Template
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
 from crawler.data import LangPair, PairScore
 from crawler.errors import RunDirError
@@ -31,7 +31,9 @@ from crawler.reports.tally import BINS, REASONS, Tally, tally
 from crawler.reports.texts import PairText, PairTexts
 from crawler.reports.visits import read_visits
 from crawler.rundir import RunDir
+from crawler.sinks.growing import read_lines
 from crawler.sinks.pairs import read_pairs
+from crawler.sinks.tsv import COLUMNS
 from crawler.urls import site_of
 
 _STATIC = Path(__file__).parent / "static"
@@ -42,27 +44,32 @@ _LENGTHS = 20  # bars; the last one holds all that is longer
 
 @dataclass(slots=True)
 class Sentences:
-    """Sentence pairs of the texts in the report, counted."""
+    """The sentence pairs of a run, counted."""
 
     pairs: int = 0
-    unpaired: int = 0
     scores: list[int] = field(default_factory=lambda: [0] * BINS)
     src_lengths: list[int] = field(default_factory=lambda: [0] * _LENGTHS)
     trg_lengths: list[int] = field(default_factory=lambda: [0] * _LENGTHS)
 
-    def add(self, text: PairText) -> None:
-        """Count the rows of a pair."""
-        for row in text.rows:
-            if row.score is None:
-                self.unpaired += 1
-                continue
-            self.pairs += 1
-            self.scores[min(int(row.score * BINS), BINS - 1)] += 1
-            for lengths, side in (
-                (self.src_lengths, row.src),
-                (self.trg_lengths, row.trg),
-            ):
-                lengths[min(len(side) // _LENGTH, _LENGTHS - 1)] += 1
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Count a sentences.tsv.gz, which may still be growing or not be there."""
+        counted = cls()
+        for line in read_lines(path) if path.exists() else ():
+            cells = dict(zip(COLUMNS, line.split("\t")))
+            if len(cells) == len(COLUMNS) and cells["src_url"] != "src_url":
+                counted._add(cells)
+        return counted
+
+    def _add(self, cells: Mapping[str, str]) -> None:
+        self.pairs += 1
+        score = float(cells["aligner_score"])
+        self.scores[min(int(score * BINS), BINS - 1)] += 1
+        for lengths, side in (
+            (self.src_lengths, "src_text"),
+            (self.trg_lengths, "trg_text"),
+        ):
+            lengths[min(len(cells[side]) // _LENGTH, _LENGTHS - 1)] += 1
 
 
 def write_report(
@@ -155,8 +162,7 @@ class _RunView:
         about = self._about
         seeds = len(about.get("seeds", ()))
         counted = tally(self._visits, self._pairs)
-        sentences = Sentences()
-        listed = self._list(file, sentences)
+        listed = self._list(file)
         stats = self._run.stats() if self._run.stats_json.exists() else {}
         return {
             "name": str(self._run.path),
@@ -178,13 +184,13 @@ class _RunView:
                 "urls": counted.url_scores,
                 "paired": counted.url_scores_paired,
             },
-            "sentences": asdict(sentences),
+            "sentences": asdict(Sentences.of(self._run.sentences)),
             "counters": stats,
             "list": listed,
             "chunk": _CHUNK,
         }
 
-    def _list(self, file: TextIO, sentences: Sentences) -> dict[str, list[Any]]:
+    def _list(self, file: TextIO) -> dict[str, list[Any]]:
         """What the list of pairs shows of each; their texts go into the file."""
         columns = ("src", "trg", "score", "site", "titles", "right")
         listed: dict[str, list[Any]] = {name: [] for name in columns}
@@ -193,8 +199,6 @@ class _RunView:
             packed = []
             for pair in self._shown[start : start + _CHUNK]:
                 text = texts.read(pair) if texts else None
-                if text:
-                    sentences.add(text)
                 titles = (text.src_title, text.trg_title) if text else ("", "")
                 judged = judge_pairs([pair], self._gold) if self._gold else None
                 listed["src"].append(pair.src_url)

@@ -87,6 +87,28 @@ def test_elsewhere_there_are_plain_lines(server, tmp_path):
     assert_is_summary(done.stdout, run_dir)
 
 
+def test_nobody_needs_to_listen(server, tmp_path):
+    """`scrapy crawl … | head -0`: the reader of the summary has gone."""
+    ours, theirs = os.pipe()
+    os.close(ours)
+    command = crawl_command(server.url("/en/"), "en,is", tmp_path, DOWNLOAD_DELAY=0)
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment(),
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    os.close(theirs)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+    assert (tmp_path / "stats.json").exists()
+
+
 def assert_is_summary(text: str, run_dir: Path) -> None:
     """It names every file that came out of the run."""
     first, *rest = text.splitlines()

@@ -66,7 +66,7 @@ def large(tmp_path_factory) -> Path:
     """The report of a crawl of 5,000 pages."""
     folder = tmp_path_factory.mktemp("large")
     site = build_site(
-        concepts=2600, words=100, style="suffix", others=("fr",), others_share=0.05
+        concepts=2600, words=60, style="suffix", others=("fr",), others_share=0.05
     )
     write_warc(folder / "site.warc.gz", site.pages())
     done = crawl(
@@ -75,7 +75,7 @@ def large(tmp_path_factory) -> Path:
         folder / "run",
         profile="breadth_first",
         REPLAY_WARCS=folder / "site.warc.gz",
-        CLOSESPIDER_PAGECOUNT=5000,
+        CLOSESPIDER_PAGECOUNT=5100,
     )
     assert done.returncode == 0, done.stderr
     write_report([RunDir(folder / "run")], folder / "report.html", gold=None)
@@ -218,6 +218,9 @@ def test_the_numbers_are_those_of_the_files(demo):
         urls = [visit["url"] for visit in visits]
         assert shown["curve"]["total"] == sum(shown["outcomes"].values()) == len(urls)
         assert shown["pairs"] == len(run.pairs) == run.stats["pairs"]
+        sentences = shown["sentences"]
+        assert sentences["pairs"] == run.stats["sentences"]
+        assert sum(sentences["scores"]) == sum(sentences["src_lengths"])
         judged = judge_pairs(run.pairs, gold)
         assert shown["gold"]["precision"] == judged.precision
         assert shown["gold"]["recall"] == judged.recall
@@ -241,21 +244,28 @@ def test_the_numbers_are_those_of_the_files(demo):
 
 
 @pytest.mark.parametrize(
-    ("name", "width", "scheme"),
+    ("name", "scheme", "size", "part"),
     [
-        ("report.png", 1280, "light"),
-        ("report-dark.png", 1280, "dark"),
-        ("report-phone.png", 390, "light"),
+        ("report.png", "light", (1280, 810), None),
+        ("report-pairs.png", "dark", (1280, 3600), "#reader"),
+        ("report-phone.png", "light", (390, 844), None),
     ],
 )
 def test_the_pictures_of_the_documentation(
-    browser, demo, tmp_path, name, width, scheme
+    browser, demo, tmp_path, name, scheme, size, part
 ):
     """Taken anew with BIFOCAL_PICTURES=1; otherwise only that they can be taken."""
-    opened = Watched(
-        browser, demo, viewport={"width": width, "height": 900}, color_scheme=scheme
-    )
-    folder = IMAGES if os.environ.get("BIFOCAL_PICTURES") else tmp_path
-    opened.page.screenshot(path=folder / name, full_page=width > 1000)
-    assert (IMAGES / name).read_bytes()[:4] == b"\x89PNG"
+    viewport = {"width": size[0], "height": size[1]}
+    opened = Watched(browser, demo, viewport=viewport, color_scheme=scheme)
+    path = (IMAGES if os.environ.get("BIFOCAL_PICTURES") else tmp_path) / name
+    if part:
+        opened.page.locator("#list").focus()
+        for _ in range(3):
+            opened.page.keyboard.press("ArrowDown")
+        opened.page.locator("#pair .row").nth(4).hover()
+        opened.page.locator(part).screenshot(path=path)
+    else:
+        opened.page.screenshot(path=path)
+    assert path.read_bytes()[:4] == b"\x89PNG"
+    assert (IMAGES / name).exists()
     opened.leave(demo)

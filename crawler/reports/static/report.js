@@ -92,7 +92,7 @@
       const edges = bins[0].map((_, i) => (i + 0.5) * (high / size));
       return {
         label: `${$(`${id}-title`).textContent}: ${names.map((name, i) => `${name} ${count(total[i])}`).join(", ")}`,
-        nothing: total[0] ? null : "Nothing to show.",
+        nothing: total[0] ? null : "The run has none.",
         data: [edges, ...bins],
         series: [{}, ...bins.map((_, i) => ({
           fill: colour(width ? `c${i + 1}` : i ? "c1" : bins.length > 1 ? "redirect" : "c1"),
@@ -242,8 +242,9 @@
       ["Downloads", count(run.curve.total), seconds ? `${duration(seconds)}, ${(run.curve.total / seconds).toFixed(1)} a second` : ""],
       ["Harvest rate", run.curve.total ? `${((100 * run.pairs) / run.curve.total).toFixed(1)}` : "–", "pairs per 100 downloads"],
       ["Documents", count(documents), run.langs.map(([, name]) => `${name} ${count((run.languages.find((one) => one.name === name) || { documents: 0 }).documents)}`).join(", ")],
-      ["90 % of the pairs", run.curve.most === null ? "–" : percent(run.curve.most, run.curve.total), run.curve.most === null ? "" : `of the downloads: ${count(run.curve.most)}`],
+      ["90 % of pairs", run.curve.most === null ? "–" : percent(run.curve.most, run.curve.total), run.curve.most === null ? "" : `of the downloads: ${count(run.curve.most)}`],
     ];
+    if (run.sentences.pairs) tiles.splice(1, 0, ["Sentence pairs", count(run.sentences.pairs), run.pairs ? `${(run.sentences.pairs / run.pairs).toFixed(1)} a pair` : ""]);
     if (run.gold) {
       tiles.push(["Precision", run.gold.precision.toFixed(3), "of the pairs"]);
       tiles.push(["Recall", run.gold.recall.toFixed(3), `of ${count(run.gold.true)} true pairs`]);
