@@ -88,8 +88,9 @@ def read_sitemap(url: str, body: bytes) -> Sitemap:
                     links.setdefault((link.url, link.source_url), link)
                 location, alternates = None, []
                 element.clear()
-                while element.getprevious() is not None:
-                    del element.getparent()[0]
+                parent = element.getparent()
+                while parent is not None and element.getprevious() is not None:
+                    del parent[0]
             if len(links) >= MAX_SITEMAP_URLS or len(sitemaps) >= MAX_SITEMAP_URLS:
                 break
     except (etree.XMLSyntaxError, UnicodeDecodeError):

@@ -15,7 +15,6 @@ See also: `segments` (what stands side by side), `projection` and `scorers.tsim`
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,7 +106,7 @@ class Lexicon:
                 raise ValueError("columns of different lengths")
             if not (np.isfinite(columns["count"]) & (columns["count"] > 0)).all():
                 raise ValueError("counts that are not above 0")
-        except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        except Exception as error:  # zipfile and numpy say "damaged" in many words
             raise ProfileError(
                 f"{path}: no lexicon: {error} (give a lexicon.npz of an earlier run)"
             ) from error
