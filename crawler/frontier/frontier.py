@@ -114,9 +114,11 @@ class Frontier:
     def found(self, source: Document, links: Sequence[Link]) -> PushCounts:
         """Score the links of a page as one batch and keep the new and the better."""
         kept = []
-        for link in map(self._unified, links):
+        links = list(map(self._unified, links))
+        for link in links:
             if site_of(link.url) != source.site:
                 self._hear(source, link)
+        for link in links:
             refusal = self.refusal(link)
             if refusal:
                 self.counts[f"frontier/refused/{refusal}"] += 1
