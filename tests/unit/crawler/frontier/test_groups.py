@@ -80,6 +80,12 @@ def test_any_other_link_leaves_the_scope(link):
     assert frontier.counts["frontier/refused/scope"] == 1
 
 
+def test_other_links_of_the_same_page_are_in_scope_too():
+    frontier = frontier_of(adaptive())
+    news = Link(THEIRS + "frettir", HOME)
+    assert visit(frontier, "en", news, version(THEIRS)) == [news.url, THEIRS]
+
+
 def test_who_asked_for_a_host_wants_no_other():
     assert visit(frontier_of(adaptive(), kind="host"), "en", version(THEIRS)) == []
 
