@@ -103,7 +103,7 @@ def _messages(file: Path) -> Iterator[tuple[str, int, Block, Block]]:
         if unit.isheader() or unit.isfuzzy() or unit.isobsolete() or unit.hasplural():
             continue
         texts = [_plain(str(unit.source)), _plain(str(unit.target))]
-        if "no-wrap" in unit.typecomments.__str__() or texts[0] == texts[1]:
+        if "no-wrap" in str(unit.typecomments) or texts[0] == texts[1]:
             continue
         if not all(re.search(r"[^\W\d_]{2}", text) for text in texts):
             continue
@@ -152,19 +152,22 @@ def noisy(page: TruePage, kind: str, rng: random.Random) -> TruePage:
     )
 
 
-def document_of(blocks: Sequence[Block], lang: str, number: int) -> Document:
+def page_of(blocks: Sequence[Block], lang: str, number: int) -> Page:
     body = "\n".join(f"<{tag}>{html.escape(text)}</{tag}>" for tag, text in blocks)
     body = body.replace("<td>", "<table><tr><td>").replace(
         "</td>", "</td></tr></table>"
     )
-    page = Page(
+    return Page(
         f"https://docs.example/{lang}/{number}",
         200,
         (("Content-Type", "text/html; charset=utf-8"),),
         f"<html lang={lang}><body>{body}</body></html>".encode(),
         datetime(2026, 1, 1, tzinfo=UTC),
     )
-    document = build_document(page)
+
+
+def document_of(blocks: Sequence[Block], lang: str, number: int) -> Document:
+    document = build_document(page_of(blocks, lang, number))
     assert document is not None
     return replace(document, lang=lang)
 

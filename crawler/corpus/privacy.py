@@ -28,6 +28,7 @@ _PHONE = re.compile(
     r"|\d{3}[ -]\d{3}-\d{4}"  # 555-123-4567
     r")(?![\w/-]|[.,]\d)"
 )
+_DIGIT = re.compile(r"\d")
 _MIN_DIGITS, _MAX_DIGITS = 7, 15  # of a telephone number, ITU-T E.164
 
 
@@ -49,6 +50,9 @@ class PrivacyConfig:
                 )
 
 
+_KEEP = PrivacyConfig()
+
+
 def find_personal(text: str) -> dict[str, list[tuple[int, int]]]:
     """Where personal data stand in a text, by kind.
 
@@ -58,7 +62,7 @@ def find_personal(text: str) -> dict[str, list[tuple[int, int]]]:
     found: dict[str, list[tuple[int, int]]] = {}
     if "@" in text or "at]" in text or "at)" in text:
         found["email"] = [match.span() for match in _EMAIL.finditer(text)]
-    if any(c.isdigit() for c in text):
+    if _DIGIT.search(text):
         found["iban"] = [m.span() for m in _IBAN.finditer(text) if is_iban(m[0])]
         found["phone"] = [
             match.span()
@@ -87,6 +91,8 @@ def treated(text: str, config: PrivacyConfig) -> str | None:
     >>> treated("Write to a@b.is now.", PrivacyConfig(email="mask"))
     'Write to [email] now.'
     """
+    if config == _KEEP:
+        return text
     found = find_personal(text)
     actions = {kind: getattr(config, kind) for kind in found}
     if "drop" in actions.values():

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from crawler.data import CorpusPair, LangPair
+from crawler.data import CorpusPair, LangPair, Origin
 from crawler.sinks.whole import WholeFile
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class LinesFile:
@@ -21,8 +22,7 @@ class LinesFile:
 
     def write(self, item: Mapping[str, Any]) -> None:
         """Append an object."""
-        line = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
-        self._file.write(line + "\n")
+        self._file.write(_ENCODER.encode(item) + "\n")
 
     def close(self) -> None:
         """Put the file in its place."""
@@ -70,6 +70,15 @@ def object_of(item: CorpusPair, langs: LangPair) -> dict[str, Any]:
         "blocks": list(pair.blocks),
         "places": list(pair.places),
         "copies": item.copies,
-        "src": asdict(item.origins[0]),
-        "trg": asdict(item.origins[1]),
+        "src": _origin(item.origins[0]),
+        "trg": _origin(item.origins[1]),
+    }
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    return {
+        "url": origin.url,
+        "warc": origin.warc,
+        "offset": origin.offset,
+        "record_id": origin.record_id,
     }

@@ -8,8 +8,8 @@ none is allowed. Costs add up; a bead without a partner, (1, 0) or (0, 1), costs
   variable does whose variance grows with the length.
 - Lexicon: how much more likely the words of the one are, given those of the other, than
   they are anyhow: the first model of Brown et al. (1993), in both directions. Numbers
-  and words that both sides write alike translate themselves, and words that begin alike
-  are taken for cognates (Simard et al. 1992) where the lexicon knows neither.
+  and words that both sides write alike translate themselves. Without any lexicon, words
+  that begin alike are taken for cognates (Simard et al. 1992).
 - Markup: a bead stays inside a block of each side, and blocks of one kind go together
   (what the aligned chunks of STRAND say, Resnik & Smith 2003, section 2.1.3).
 - Embedding: cosine of sentence vectors, from any callable.
@@ -154,6 +154,7 @@ class LexiconCost:
         self.config = config or LexiconCostConfig()
         self._word_ids = word_ids
         links = lexicon or Lexicon.empty(LangPair("", ""))
+        self._with_cognates = not len(links)
         self._tables = (
             Table.of(links.src, links.trg, links.p_trg(), links.count),
             Table.of(links.trg, links.src, links.p_src(), links.count),
@@ -161,13 +162,16 @@ class LexiconCost:
 
     def prepare(self, src: Side, trg: Side) -> BeadCosts:
         """Tables of word probabilities, cut down to the words of the two sides."""
-        words = Words.of(src, self._word_ids), Words.of(trg, self._word_ids)
-        alike = Alike.between(*words, self.config)
+        ours, theirs = (
+            Words.of(side, self._word_ids, spelled=self._with_cognates)
+            for side in (src, trg)
+        )
+        alike = Alike.between(ours, theirs, self.config)
         forward, backward = self._tables
         return _Explained(
             self.config.weight,
-            Explanation(*words, forward, alike, self.config),
-            Explanation(*words[::-1], backward, alike.turned(), self.config),
+            Explanation(ours, theirs, forward, alike, self.config),
+            Explanation(theirs, ours, backward, alike.turned(), self.config),
             (len(src), len(trg)),
         )
 
@@ -177,13 +181,13 @@ class Words:
     """The words of a side: which, and in which sentence."""
 
     vocabulary: NDArray[np.uint32]  # sorted
-    spellings: tuple[str, ...]  # of the vocabulary
+    spellings: tuple[str, ...]  # of the vocabulary, or empty
     word: NDArray[np.int64]  # of each token, its place in the vocabulary
     sentence: NDArray[np.int64]  # of each token
     sizes: Matrix  # tokens of each sentence
 
     @classmethod
-    def of(cls, side: Side, word_ids: WordIds) -> Words:
+    def of(cls, side: Side, word_ids: WordIds, *, spelled: bool) -> Words:
         """Cut and number the words of a side."""
         text = f" {BREAK} ".join(side.texts)
         ids = word_ids.encode(text)
@@ -192,10 +196,10 @@ class Words:
         vocabulary, first, word = np.unique(
             ids[~breaks], return_index=True, return_inverse=True
         )
-        spelled = [spelling for spelling in words_of(text.lower()) if spelling != BREAK]
+        spellings = [w for w in words_of(text.lower()) if w != BREAK] if spelled else []
         return cls(
             vocabulary,
-            tuple(spelled[i] for i in first),
+            tuple(spellings[i] for i in first) if spelled else (),
             word,
             sentence,
             np.bincount(sentence, minlength=len(side)).astype(np.float64),

@@ -161,7 +161,7 @@ class _Expected:
 
 FEATURES = ("bias", "known", "ratio", "length", "numbers", "end", "short")
 # benchmarks/sentence_fit.py; in the order of FEATURES
-_WEIGHTS = (2.0, -3.0, 6.0, -0.8, -1.5, -0.8, -0.3)
+_WEIGHTS = (2.64, -5.52, 9.25, -3.07, -2.92, -3.26, -0.68)
 
 
 class QualityModel:
@@ -200,7 +200,7 @@ class QualityModel:
                 np.ones(len(texts)),
                 known,
                 np.where(known, np.clip(np.nan_to_num(ratios), 0.0, 1.2), 0.0),
-                np.minimum(delta, 6.0),
+                np.minimum(delta, 3.0),
                 np.array([_numbers_differ(*pair) for pair in texts]).reshape(-1),
                 np.array([_ends_differ(*pair) for pair in texts]).reshape(-1),
                 mean < 20,

@@ -204,6 +204,6 @@ def _cut(text: str) -> Iterator[str]:
 
 def size_of(text: str) -> float:
     """How long a text is in characters of an alphabet, for comparison."""
-    if text.isascii():
+    if text.isascii() or max(text) < "\u3040":
         return float(len(text))
     return len(text) + (_DENSITY - 1) * dense_characters(text)

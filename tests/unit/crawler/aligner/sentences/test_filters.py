@@ -41,7 +41,7 @@ BAD = {
     "identical": {"trg_text": GOOD.src_text.upper() + "!"},
     "untranslated": {"trg_text": GOOD.src_text.replace("today", "dag")},
     "lexical": {"lexical_ratio": 0.2},
-    "score": {"score": 0.1},
+    "score": {"score": 0.05},
     "language": {
         "lexical_ratio": 0.4,
         "trg_text": "Das Wetter ist heute schön und die Sonne scheint auf alle Berge"
