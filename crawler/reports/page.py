@@ -38,6 +38,8 @@ from crawler.urls import site_of
 
 _STATIC = Path(__file__).parent / "static"
 _CHUNK = 20  # pairs that are unpacked together
+# What is kept of a visit in memory: a crawl has a million of them.
+_USED = "url site time size score lang kept reason added pairs".split()
 _LENGTH = 20  # characters: the width of a bar of sentence lengths
 _LENGTHS = 20  # bars; the last one holds all that is longer
 
@@ -153,7 +155,8 @@ class _RunView:
         self._langs = LangPair(*self._about["langs"])
         self._gold = _read_gold(gold_file, self._langs) if gold_file else None
         log, pairs = run.crawl_log, run.pairs
-        self._visits = list(read_visits(log)) if log.exists() else []
+        visits = read_visits(log) if log.exists() else ()
+        self._visits = [{name: visit[name] for name in _USED} for visit in visits]
         self._pairs = list(read_pairs(pairs)) if pairs.exists() else []
         self._shown = _spread(self._pairs, most)
 

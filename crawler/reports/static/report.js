@@ -237,13 +237,15 @@
       run.started ? `started ${run.started.slice(0, 16).replace("T", " ")} UTC` : null,
     ].filter(Boolean).join(" · ");
     const seconds = run.curve.seconds[run.curve.seconds.length - 1];
-    const tiles = [
-      ["Pairs", count(run.pairs), run.threshold !== null ? `score ${run.threshold} or more` : ""],
-      ["Downloads", count(run.curve.total), seconds ? `${duration(seconds)}, ${(run.curve.total / seconds).toFixed(1)} a second` : ""],
-      ["Harvest rate", run.curve.total ? `${((100 * run.pairs) / run.curve.total).toFixed(1)}` : "–", "pairs per 100 downloads"],
-      ["Documents", count(documents), run.langs.map(([, name]) => `${name} ${count((run.languages.find((one) => one.name === name) || { documents: 0 }).documents)}`).join(", ")],
-      ["90 % of pairs", run.curve.most === null ? "–" : percent(run.curve.most, run.curve.total), run.curve.most === null ? "" : `of the downloads: ${count(run.curve.most)}`],
-    ];
+    const tiles = [["Pairs", count(run.pairs), run.threshold !== null ? `score ${run.threshold} or more` : ""]];
+    if (run.curve.total) {
+      tiles.push(
+        ["Downloads", count(run.curve.total), seconds ? `${duration(seconds)}, ${(run.curve.total / seconds).toFixed(1)} a second` : ""],
+        ["Harvest rate", run.curve.total ? `${((100 * run.pairs) / run.curve.total).toFixed(1)}` : "–", "pairs per 100 downloads"],
+        ["Documents", count(documents), run.langs.map(([, name]) => `${name} ${count((run.languages.find((one) => one.name === name) || { documents: 0 }).documents)}`).join(", ")],
+        ["90 % of pairs", run.curve.most === null ? "–" : percent(run.curve.most, run.curve.total), run.curve.most === null ? "" : `of the downloads: ${count(run.curve.most)}`],
+      );
+    }
     if (run.sentences.pairs) tiles.splice(1, 0, ["Sentence pairs", count(run.sentences.pairs), run.pairs ? `${(run.sentences.pairs / run.pairs).toFixed(1)} a pair` : ""]);
     if (run.gold) {
       tiles.push(["Precision", run.gold.precision.toFixed(3), "of the pairs"]);
