@@ -386,7 +386,6 @@ class SqliteFrontier:
             "done": self._known - self._pending - leased,
         }
 
-    @_guarded
     def adopted(self) -> Sequence[Site]:
         """None: the file is locked, so there is no other worker."""
         return ()
@@ -395,6 +394,7 @@ class SqliteFrontier:
         """False: the file is locked, so there is no other worker."""
         return False
 
+    @_guarded
     def commit(self) -> None:
         """Make everything so far survive a kill, as one transaction."""
         self._end()
