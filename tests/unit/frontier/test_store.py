@@ -23,7 +23,7 @@ def test_the_url_names_the_kind_of_store(tmp_path, monkeypatch):
     "url", ["", "memory", "memory:x", "sqlite", "sqlite:", "lmdb:x"]
 )
 def test_any_other_url_is_refused_with_the_kinds_there_are(url):
-    with pytest.raises(UsageError, match="write memory: or sqlite:PATH"):
+    with pytest.raises(UsageError, match="write memory:, sqlite:PATH or redis:"):
         open_frontier(url)
 
 
