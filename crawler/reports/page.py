@@ -110,7 +110,7 @@ def _write(file: TextIO, runs: Sequence[RunDir], gold: Path | None, most: int) -
         _RunView(run, number, gold, most).write(file) for number, run in enumerate(runs)
     ]
     about = {"version": version("bifocal"), "runs": described}
-    file.write(_block("report", "application/json", _json(about)))
+    file.write(_block("report", "application/json", embeddable_json(about)))
     file.writelines(f"<script>{script}</script>\n" for script in scripts)
     file.write(tail)
 
@@ -132,7 +132,7 @@ def _asset(name: str) -> str:
     return (_STATIC / name).read_text("utf-8")
 
 
-def _json(value: Any) -> str:
+def embeddable_json(value: Any) -> str:
     """JSON that no HTML parser takes for markup, whatever is in it."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     safe = text.encode("utf-8", "replace").decode()  # halves of surrogate pairs
@@ -211,7 +211,9 @@ class _RunView:
                 listed["titles"].append([title[:200] for title in titles])
                 listed["right"].append(judged and judged.right)
                 packed.append(_packed(pair, text))
-            data = gzip.compress(_json(packed).encode(), compresslevel=6, mtime=0)
+            data = gzip.compress(
+                embeddable_json(packed).encode(), compresslevel=6, mtime=0
+            )
             name = f"texts-{self._number}-{start // _CHUNK}"
             kind = "application/octet-stream"
             file.write(_block(name, kind, b64encode(data).decode()))

@@ -146,6 +146,7 @@ def test_pairs_are_read_by_key_and_by_mouse(browser, demo):
     first = chosen(page)
     page.keyboard.press("j")
     assert chosen(page) != first
+    page.locator("#place", has_text="Pair 2 of").wait_for(timeout=PATIENT)
     page.keyboard.press("k")
     assert chosen(page) == first
     page.keyboard.press("/")

@@ -350,6 +350,7 @@
     chosen = -1;
     if (shown.length) choose(0);
     else {
+      $("place").textContent = "No pair fits.";
       panel.replaceChildren(make("p", { class: "quiet" }, "No pair fits."));
       items();
     }
@@ -410,6 +411,7 @@
     if (text.cut) rows.push(make("p", { class: "quiet" }, "The pages go on; the report ends here."));
     panel.replaceChildren(make("header", {}, side(0, src[i]), side(1, trg[i])), facts, ...rows);
     panel.scrollTop = 0;
+    $("place").textContent = `Pair ${count(chosen + 1)} of ${count(shown.length)}`;
   }
 
   list.addEventListener("scroll", () => requestAnimationFrame(items), { passive: true });

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode
 from datetime import UTC, datetime
@@ -7,10 +8,12 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawler.data import Page, PairScore
 from crawler.errors import RunDirError
-from crawler.reports.page import write_report
+from crawler.reports.page import embeddable_json, write_report
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import write_pairs
 from tests.reports import chunks_of, report_of
@@ -131,3 +134,15 @@ def test_gold_without_its_columns_is_said(tmp_path):
     gold.write_text("a\tb\n1\t2\n")
     with pytest.raises(RunDirError, match="url_a lang_a url_b lang_b"):
         write_report([a_run(tmp_path / "run")], tmp_path / "r.html", gold=gold)
+
+
+@given(
+    st.recursive(
+        st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_no_text_ends_the_block_that_it_stands_in(value):
+    text = embeddable_json(value)
+    assert "<" not in text
+    assert "\0" not in text
+    assert json.loads(text) == value
