@@ -34,7 +34,7 @@ from tests.commands import (
 from tests.reports import report_of
 from tests.worlds import build_site, write_warc
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 IMAGES = ROOT / "docs" / "images"
 PATIENT = 20_000  # milliseconds, on a busy machine
