@@ -341,7 +341,10 @@ def summarize(rows: Sequence[Mapping[str, Any]], orders: Sequence[str]) -> str:
 
 
 def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Draw share of the pairs against share of the pages, a panel for each group."""
+    """Draw share of the pairs against share of the pages, a panel for each group.
+
+    Rows without `adaptive` are left out, and orders that other rows lack.
+    """
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -349,7 +352,7 @@ def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     mpl.rcParams["svg.hashsalt"] = "bifocal"
     from matplotlib import pyplot as plt
 
-    groups = groups_of(rows)
+    groups = groups_of([row for row in rows if "adaptive" in row["orders"]])
     figure, axes = plt.subplots(
         2, 3, figsize=(12, 7), sharex=True, sharey=True, layout="constrained"
     )
@@ -369,8 +372,10 @@ def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         axis.axis("off")
     figure.supxlabel("pages downloaded, % of those that can be reached")
     figure.supylabel("true pairs complete, share")
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    axes.flat[-1].legend(handles, labels, loc="center", frameon=False)
+    lines = {line.get_label(): line for axis in axes.flat for line in axis.lines}
+    names = [order for order in STYLES if order in lines]
+    shown = [lines[name] for name in names]
+    axes.flat[-1].legend(shown, names, loc="center", frameon=False)
     figure.savefig(path, metadata={"Date": None})
 
 
