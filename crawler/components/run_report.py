@@ -63,11 +63,12 @@ class RunReport:
             stats["pairs"] = write_pairs(run.pairs, spider.aligner.pairs())
             if spider.aligner.lexicon:
                 spider.aligner.lexicon.save(run.lexicon)
-        if spider.sentences and "pairs" in stats:
+        if spider.sentences:
             with _or_fatal(spider):
-                stats["sentences"] = spider.sentences.finish(
-                    read_pairs(run.pairs), spider.aligner.lexicon, spider.counts
-                )
+                if "pairs" in stats:
+                    stats["sentences"] = spider.sentences.finish(
+                        read_pairs(run.pairs), spider.aligner.lexicon, spider.counts
+                    )
                 spider.sentences.close()
         with _or_fatal(spider):
             spider.aligner.close()
