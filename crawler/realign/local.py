@@ -164,7 +164,9 @@ def _locked(work: Path) -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError as error:
-        raise RunDirError(f"{work}: another process is at work here") from error
+        raise RunDirError(
+            f"{work}: another process is at work here (let it finish)"
+        ) from error
     finally:
         os.close(lock)
 
@@ -285,7 +287,8 @@ class _Engine:
         if not known:
             if learned:
                 learned.save(lexicon)
-            align(tasks, lexicon if learned else None)
+            others = [task for task in tasks if task[0] not in lessons]
+            align(others, lexicon if learned else None)
         self._progress.end()
         counts = counts.copy()
         for path, _ in tasks:
@@ -295,7 +298,7 @@ class _Engine:
         pairs = write_pairs(
             run.pairs, (p for path, _ in tasks for p in read_pairs(path))
         )
-        run.write_stats({**counts, "pages": counts["pages"], "pairs": pairs})
+        run.write_stats({**+counts, "pages": counts["pages"], "pairs": pairs})
 
 
 def _runs_of_groups(

@@ -77,9 +77,17 @@ class Request:
         return RunDir(out / "-".join(langs) if len(self.langs) > 2 else out)
 
 
-@lru_cache(8)
 def load_lexicon(path: Path, langs: LangPair) -> Lexicon:
-    """A lexicon, read once by each process."""
+    """A lexicon, read once by each process; ProfileError if it is none."""
+    try:
+        version = path.stat().st_mtime_ns
+    except OSError:
+        version = 0  # `load` says what is wrong
+    return _load_lexicon(path, langs, version)
+
+
+@lru_cache(8)
+def _load_lexicon(path: Path, langs: LangPair, _version: int) -> Lexicon:
     return Lexicon.load(path, langs)
 
 
