@@ -6,6 +6,8 @@
     python -m benchmarks.aligner_quality stress POOLS     content only, and little of it
     python -m benchmarks.aligner_quality speed POOLS      pages a second, one core
 
+Behind the folder sites or pools may be named; the figures of all others then stay.
+
 WORLDS holds `warcs`, `truth` and `pairs.json`; POOLS a folder en-xx for each language
 with `docs.tsv` (id, language, name, HTML file, text) and `truth.tsv`. Results go to
 benchmarks/results/aligner_quality_*.json.
@@ -24,7 +26,7 @@ import random
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
@@ -60,40 +62,45 @@ _ALL = AlignProfile(
 )
 
 Truth = list[tuple[str, str]]
+Figures = dict[str, float]
+Rows = Iterator[tuple[str, Figures]]
 
 # ---------------------------------------------------------------- recorded sites
 
 
-def sites(worlds: Path) -> dict[str, object]:
-    table: dict[str, object] = {}
-    means = []
+def sites(worlds: Path, names: Sequence[str]) -> Rows:
     for site, pairs in json.loads((worlds / "pairs.json").read_text()).items():
         files = list((worlds / "warcs").glob(f"{site}.warc*"))
-        if not files:
+        if not files or (names and site not in names):
             continue
         readings = [read_page(page) for page in iter_pages(files)]
-        figures = []
+        truth = next((worlds / "truth").glob(f"{site}.truth.tsv*"))
         for pair in pairs:
             langs = LangPair.parse(pair.replace("-", ","))
-            truth = next((worlds / "truth").glob(f"{site}.truth.tsv*"))
             start = time.process_time()
             with Aligner(langs) as aligner:
                 for reading in readings:
                     take_in(aligner, reading)
                 found = aligner.finish()
-            seconds = time.process_time() - start
             judged = judge_pairs(found, read_gold(truth, langs))
-            figures.append(judged.f1)
-            table[f"{site} {pair}"] = {
-                "precision": round(judged.precision, 3),
-                "recall": round(judged.recall, 3),
-                "f1": round(judged.f1, 3),
-                "true": judged.gold,
-                "seconds": round(seconds, 2),
-            }
-            print(site, pair, judged, flush=True)
-        means.append(mean(figures))
-    return {"mean F1 over sites": round(mean(means), 4), "sites": table}
+            yield (
+                f"{site} {pair}",
+                {
+                    "precision": round(judged.precision, 3),
+                    "recall": round(judged.recall, 3),
+                    "f1": round(judged.f1, 3),
+                    "true": judged.gold,
+                    "seconds": round(time.process_time() - start, 2),
+                },
+            )
+
+
+def mean_f1(table: Mapping[str, Figures]) -> float:
+    """The mean over sites of the mean over their language pairs."""
+    of_site: dict[str, list[float]] = {}
+    for name, figures in table.items():
+        of_site.setdefault(name.split()[0], []).append(figures["f1"])
+    return round(mean(map(mean, of_site.values())), 4)
 
 
 def align(
@@ -164,47 +171,44 @@ def _hidden(name: str, lang: str, path: Path, linear: Linearized) -> Document:
 _LEAK = re.compile(r"text/[a-z]+/.*\.(xhp|html)|/text/s[a-z]+/|\.xhp|^This page is:")
 
 
-def pools(folder: Path) -> dict[str, dict[str, object]]:
-    table: dict[str, dict[str, object]] = {}
-    for pool in sorted(folder.iterdir()):
-        documents, truth, parsing = read_pool(pool)
-        langs = LangPair.parse(pool.name.replace("-", ","))
+def pools(folder: Path, names: Sequence[str]) -> Rows:
+    for pool, langs in chosen_pools(folder, names):
+        documents, truth, _ = read_pool(pool)
         first, _ = align(documents, langs, without_lexicon())
-        found, pairing = align(documents, langs, _ALL)
-        table[pool.name] = {
-            "pages": len(documents),
-            "shared words": measure(first, truth, documents),
-            "lexicon": measure(found, truth, documents),
-            "seconds to parse": round(parsing, 1),
-            "seconds to pair": round(pairing, 1),
-        }
-        print(pool.name, json.dumps(table[pool.name]), flush=True)
-    return table
+        yield f"{pool.name} shared words", measure(first, truth, documents)
+        found, _ = align(documents, langs, _ALL)
+        figures = measure(found, truth, documents)
+        yield f"{pool.name} lexicon", {"pages": len(documents)} | figures
 
 
-def speed(folder: Path) -> dict[str, object]:
+def speed(folder: Path, names: Sequence[str]) -> Rows:
     """HTML in memory to accepted pairs; with a bootstrap, and with its lexicon."""
-    table: dict[str, object] = {"machine": machine()}
-    for pool in sorted(folder.iterdir()):
+    for pool, langs in chosen_pools(folder, names):
         documents, _, parsing = read_pool(pool)
-        langs = LangPair.parse(pool.name.replace("-", ","))
         _, bootstrap = align(documents, langs)
-        known = lexicon_of(documents, langs)
         learning = replace(AlignProfile().bootstrap, shares=())
+        known = lexicon_of(documents, langs)
         _, stored = align(documents, langs, AlignProfile(bootstrap=learning), known)
-        table[pool.name] = {
-            "pages": len(documents),
-            "tokens of markup and text a page": round(
-                mean(len(document.tokens) for document in documents)
-            ),
-            "parsing, pages/s": round(len(documents) / parsing),
-            "HTML to pairs, pages/s": round(len(documents) / (parsing + bootstrap)),
-            "with a stored lexicon, pages/s": round(
-                len(documents) / (parsing + stored)
-            ),
-        }
-        print(pool.name, table[pool.name], flush=True)
-    return table
+        pages = len(documents)
+        tokens = mean(len(document.tokens) for document in documents)
+        yield (
+            pool.name,
+            {
+                "pages": pages,
+                "tokens a page": round(tokens),
+                "HTML to tokens, pages/s": round(pages / parsing),
+                "HTML to pairs, pages/s": round(pages / (parsing + bootstrap)),
+                "tokens to pairs, pages/s": round(pages / bootstrap),
+                "HTML to pairs, stored lexicon": round(pages / (parsing + stored)),
+                "tokens to pairs, stored lexicon": round(pages / stored),
+            },
+        )
+
+
+def chosen_pools(folder: Path, names: Sequence[str]) -> Iterator[tuple[Path, LangPair]]:
+    for pool in sorted(folder.iterdir()):
+        if not names or pool.name in names:
+            yield pool, LangPair.parse(pool.name.replace("-", ","))
 
 
 def lexicon_of(documents: Sequence[Document], langs: LangPair) -> Lexicon | None:
@@ -217,20 +221,16 @@ def lexicon_of(documents: Sequence[Document], langs: LangPair) -> Lexicon | None
         return aligner.lexicon
 
 
-def profiles(folder: Path) -> dict[str, dict[str, float]]:
+def profiles(folder: Path, names: Sequence[str]) -> Rows:
     """The papers' ways to search, and to decide, over the same bootstrap."""
-    table: dict[str, dict[str, float]] = {}
-    for pool in sorted(folder.iterdir()):
+    for pool, langs in chosen_pools(folder, names):
         documents, truth, _ = read_pool(pool)
-        langs = LangPair.parse(pool.name.replace("-", ","))
         for path in sorted(PROFILES.glob("*.toml")):
             profile = load_profile(AlignProfile, path)
             profile = replace(profile, gates=_ALL.gates, min_score=_ALL.min_score)
             found, seconds = align(documents, langs, profile)
             figures = measure(found, truth, documents)
-            table[f"{pool.name} {path.stem}"] = figures | {"seconds": round(seconds, 1)}
-            print(pool.name, path.stem, figures, flush=True)
-    return table
+            yield f"{pool.name} {path.stem}", figures | {"seconds": round(seconds, 1)}
 
 
 def without_lexicon() -> AlignProfile:
@@ -319,40 +319,27 @@ class _Grams:
 # ---------------------------------------------------------------- stress
 
 
-def stress(folder: Path) -> dict[str, dict[str, float]]:
-    table: dict[str, dict[str, float]] = {}
-    conditions: dict[str, Callable[[list[Document], Truth], Sequence[Document]]] = {
-        "first 50 words": lambda documents, _: [first_words(d, 50) for d in documents],
-        "half of the blocks of one side": lambda documents, _: list(
-            half_of_blocks(documents, langs_of(documents)[1])
-        ),
-        "70 % without a partner": _unpaired,
-        "no shared word": _no_anchors,
-    }
-    for pool in sorted(folder.iterdir()):
+def stress(folder: Path, names: Sequence[str]) -> Rows:
+    for pool, langs in chosen_pools(folder, names):
         documents, truth, _ = read_pool(pool)
-        langs = LangPair.parse(pool.name.replace("-", ","))
         texts = main_text(documents)
+        conditions: dict[str, Iterable[Document]] = {
+            "first 50 words": (first_words(document, 50) for document in texts),
+            "half of the blocks of one side": half_of_blocks(texts, langs.trg),
+            "70 % without a partner": _unpaired(documents, truth),
+            "no shared word": _no_anchors(texts),
+        }
         for name, change in conditions.items():
-            whole = name.startswith("70")
-            changed = list(change(documents if whole else texts, truth))
+            changed = list(change)
             left = {document.url for document in changed}
             pairs = [pair for pair in truth if left.issuperset(pair)]
             found, _ = align(changed, langs, _ALL)
-            table[f"{pool.name} {name}"] = measure(
-                found, pairs, documents if whole else changed, truth
-            )
-            print(pool.name, name, table[f"{pool.name} {name}"], flush=True)
-        table[f"{pool.name} new sites of 15 short pages"] = small_sites(
-            texts, truth, langs
+            known = documents if len(changed) < len(documents) else changed
+            yield f"{pool.name} {name}", measure(found, pairs, known, truth)
+        yield (
+            f"{pool.name} new sites of 15 short pages",
+            small_sites(texts, truth, langs),
         )
-        print(pool.name, table[f"{pool.name} new sites of 15 short pages"], flush=True)
-    return table
-
-
-def langs_of(documents: Sequence[Document]) -> tuple[str, str]:
-    """English and the other language of a pool."""
-    return "en", next(d.lang for d in documents if d.lang and d.lang != "en")
 
 
 def small_sites(
@@ -389,7 +376,7 @@ def _unpaired(documents: Sequence[Document], truth: Truth) -> Iterator[Document]
     return (document for document in documents if document.url not in lost)
 
 
-def _no_anchors(documents: Sequence[Document], _: Truth) -> Iterator[Document]:
+def _no_anchors(documents: Sequence[Document]) -> Iterator[Document]:
     """Every word of the other language that English pages have too is taken out."""
     english = {
         word.strip().lower()
@@ -409,7 +396,7 @@ def _no_anchors(documents: Sequence[Document], _: Truth) -> Iterator[Document]:
             yield replace(document, chunks=tuple(texts))
 
 
-KINDS: dict[str, Callable[[Path], object]] = {
+KINDS: dict[str, Callable[[Path, Sequence[str]], Rows]] = {
     "sites": sites,
     "speed": speed,
     "pools": pools,
@@ -417,9 +404,21 @@ KINDS: dict[str, Callable[[Path], object]] = {
     "stress": stress,
 }
 
-if __name__ == "__main__":
-    kind, folder = sys.argv[1], Path(sys.argv[2])
-    result = KINDS[kind](folder)
-    RESULTS.mkdir(exist_ok=True)
+
+def main(kind: str, folder: Path, names: Sequence[str]) -> None:
+    """Measure, and write after every row; figures of what was not named stay."""
     path = RESULTS / f"aligner_quality_{kind}.json"
-    path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    table: dict[str, Figures] = {}
+    if names and path.exists():
+        table = json.loads(path.read_text("utf-8"))["rows"]
+    for name, figures in KINDS[kind](folder, names):
+        table[name] = figures
+        print(name, figures, flush=True)
+        result = {"machine": machine(), "rows": table}
+        if kind == "sites":
+            result = {"mean F1 over sites": mean_f1(table)} | result
+        path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])
