@@ -118,3 +118,5 @@ class SiteYield:
         for site, values in state.items():
             self.spent[site] = _Spent(**values)
             self._judge(site)
+        for members in self.groups.groups():  # one may have joined since
+            self.joined(members[0])

@@ -12,6 +12,7 @@ from crawler.frontier.scoring import UniformScorer
 from crawler.frontier.site_yield import SiteBudget, SiteYield
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.frontier.store import open_frontier
+from crawler.groups import SiteGroups
 from crawler.protocols import UrlScorer
 from crawler.urls import site_of
 from models.rules import UrlLanguageRules, UrlPairRules
@@ -98,6 +99,19 @@ def test_the_group_has_one_budget():
     frontier.fetched(lease, None)
     assert frontier.next() is None
     assert frontier.sites.closed == {"example.com", "example.is"}
+
+
+def test_what_two_sites_had_cost_before_they_joined_is_added_up():
+    sites = SiteYield(LANGS, SiteBudget(pages=3))
+    sites.fetched("example.com", "en")
+    sites.fetched("example.is", "is")
+    saved = sites.state()
+    again = SiteYield(
+        LANGS, SiteBudget(pages=3), SiteGroups([("example.com", "example.is")])
+    )
+    again.restore(saved)
+    again.fetched("example.is", "is")
+    assert again.closed == {"example.com", "example.is"}
 
 
 def test_handles_are_looked_up_in_the_whole_group():
