@@ -52,7 +52,8 @@ default = crawl_settings
 """
 
 _MAKEFILE = """\
-# make check, make crawl (Ctrl-C stops it, and the same goes on), make report
+# make check, make crawl (Ctrl-C stops it, and the same goes on), make report,
+# make corpus (sentence pairs, clean)
 LANGS := {langs}
 RUN := runs/{name}
 
@@ -68,7 +69,10 @@ watch:
 report:
 \tbifocal report $(RUN) --out report.html
 
-.PHONY: check crawl watch report
+corpus:
+\tbifocal corpus $(RUN) --langs $(LANGS) --out corpus
+
+.PHONY: check crawl watch report corpus
 """
 
 

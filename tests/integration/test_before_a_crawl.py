@@ -107,7 +107,7 @@ def test_a_new_project_crawls_and_reports(tmp_path):
     settings = folder / "crawl_settings.py"
     settings.write_text(settings.read_text("utf-8") + f'REPLAY_WARCS = "{world}"\n')
     done = subprocess.run(
-        ["make", "crawl", "watch", "report"],
+        ["make", "crawl", "watch", "report", "corpus"],
         cwd=folder,
         env=env,
         capture_output=True,
@@ -119,5 +119,6 @@ def test_a_new_project_crawls_and_reports(tmp_path):
     assert "document pairs" in done.stdout
     assert "best skarfey.example" in done.stdout
     assert (folder / "report.html").exists()
+    assert any((folder / "corpus").iterdir())
     run = (folder / "runs" / "en-is" / "run.json").read_text("utf-8")
     assert "our-crawl" in run  # the folder's own USER_AGENT

@@ -58,6 +58,7 @@
     place.replaceChildren();
     const { data, series, label, nothing, ...options } = describe();
     place.setAttribute("aria-label", label);
+    place.classList.toggle("empty", Boolean(nothing));
     if (nothing) {
       place.append(make("p", {}, nothing));
       return;
@@ -67,7 +68,7 @@
     drawn.set(id, new uPlot({
       width: place.clientWidth, height: place.clientHeight, series,
       cursor: { y: false, points: { size: 7 } },
-      padding: [10, 12, 0, 0],
+      padding: [10, 24, 0, 0],
       ...options,
       axes: own.map((given, i) => ({ ...axis, size: i ? 52 : 30, ...given })),
     }, data, place));
