@@ -88,4 +88,4 @@ def origin_cells(origin: Origin) -> list[str]:
 
 def one_cell(text: str) -> str:
     """A text without what would end a cell or a line."""
-    return " ".join(text.split())
+    return text if text.isprintable() else " ".join(text.split())

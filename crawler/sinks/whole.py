@@ -10,6 +10,8 @@ from typing import IO
 
 from crawler.errors import RunDirError
 
+_BUFFER = 1 << 16  # characters: gzip has a price per call
+
 
 class WholeFile:
     """Writes `NAME.partial`, which `close` renames; a reader never sees half of a file.
@@ -27,6 +29,8 @@ class WholeFile:
             raise RunDirError(
                 f"{path}: cannot be written: {error.strerror} (rights, and room?)"
             ) from error
+        self._waiting: list[str] = []
+        self._size = 0
         self._out: IO[bytes] | gzip.GzipFile = self._file
         if path.suffix == ".gz":
             # level 6 halves the speed for 3 % of the size
@@ -34,6 +38,15 @@ class WholeFile:
 
     def write(self, text: str) -> None:
         """Append text; RunDirError if the disk is full."""
+        self._waiting.append(text)
+        self._size += len(text)
+        if self._size >= _BUFFER:
+            self._flush()
+
+    def _flush(self) -> None:
+        text = "".join(self._waiting)
+        self._waiting.clear()
+        self._size = 0
         try:
             self._out.write(text.encode("utf-8", "replace"))
         except OSError as error:
@@ -42,6 +55,7 @@ class WholeFile:
 
     def close(self) -> None:
         """Put the file in its place."""
+        self._flush()
         try:
             if self._out is not self._file:
                 self._out.close()

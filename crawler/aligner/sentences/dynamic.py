@@ -113,11 +113,21 @@ def _piece(
     rows, columns = ends
     part = src.take(rows), trg.take(columns)
     prepared = [cost.prepare(*part) for cost in costs] if all(map(len, part)) else []
-    priors = PRIORS | dict.fromkeys(_LONG, config.long)
+    limits = [_longest_block(side) for side in part]
+    priors = {
+        size: prior
+        for size, prior in (PRIORS | dict.fromkeys(_LONG, config.long)).items()
+        if all(count <= limit for count, limit in zip(size, limits))
+    }
     return [
         replace(bead, src=bead.src + rows.start, trg=bead.trg + columns.start)
         for bead in path(*part, prepared, priors, config.skip)
     ]
+
+
+def _longest_block(side: Side) -> int:
+    """How many sentences of one block follow each other: no bead is longer."""
+    return int(np.bincount(side.blocks).max()) if len(side) else 0
 
 
 # ------------------------------------------------------------------- the path
@@ -142,7 +152,7 @@ def path(
         if 0 < a <= n and 0 < b <= m
     }
     skips = [
-        np.full(count, skip) if skip is not None else _total(costs, size, priors[size])
+        np.full(count, skip) if skip is not None else _total(costs, size, PRIORS[size])
         for count, size in ((n, (1, 0)), (m, (0, 1)))
     ]
     return _backward(_forward(table, *skips), table, *skips)

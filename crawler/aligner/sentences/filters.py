@@ -20,7 +20,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from crawler.aligner.sentences.split import size_of
-from crawler.aligner.words import words_of
 from crawler.data import Lang, LangPair, SentencePair
 from crawler.protocols import LanguageDetector
 
@@ -111,7 +110,7 @@ class SentenceFilters:
             < (max(sizes) - config.length_slack) / min(sizes)
         ):
             return "length"
-        if config.identical and _bare(sides[0]) == _bare(sides[1]):
+        if config.identical and _is_same(*sides):
             return "identical"
         if 0 < config.max_copied < copied_share(*sides):
             return "untranslated"
@@ -147,9 +146,9 @@ def is_damaged(text: str) -> bool:
     >>> is_damaged("dÃ©jÃ vu"), is_damaged("donâ€™t"), is_damaged("déjà vu, Ã")
     (True, True, False)
     """
-    return bool(
-        _CONTROL.search(text) or (not text.isascii() and _MOJIBAKE.search(text))
-    )
+    if not text.isprintable() and _CONTROL.search(text):
+        return True
+    return not text.isascii() and bool(_MOJIBAKE.search(text))
 
 
 def copied_share(src: str, trg: str) -> float:
@@ -162,7 +161,8 @@ def copied_share(src: str, trg: str) -> float:
     0.6
     """
     ours, theirs = (
-        {w for w in words_of(text) if len(w) > 1 and w.islower()} for text in (src, trg)
+        {word for word in text.split() if len(word) > 1 and word.islower()}
+        for text in (src, trg)
     )
     if min(len(ours), len(theirs)) < 4:
         return 0.0
@@ -177,5 +177,9 @@ def _visible(text: str) -> int:
     return count - sum(unicodedata.category(c)[0] == "M" for c in text)
 
 
-def _bare(text: str) -> str:
-    return "".join(filter(str.isalpha, text)).casefold()
+def _is_same(src: str, trg: str) -> bool:
+    """Do two texts have the same letters?"""
+    if src == trg:
+        return True
+    ours, theirs = ("".join(filter(str.isalpha, text)) for text in (src, trg))
+    return ours.casefold() == theirs.casefold()
