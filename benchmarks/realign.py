@@ -55,6 +55,7 @@ SITES = (
 )
 PARTS = 10  # of a site, each under a host name of its own
 FILE_PAGES = 5000
+PSS = re.compile(r"^Pss:\s+(\d+)", re.MULTILINE)
 STAGE = re.compile(r"^(\w+).* in ([\d.]+) s", re.MULTILINE)
 
 
@@ -96,24 +97,25 @@ def align(files: list[Path], out: Path, *words: str) -> dict[str, Any]:
     """Run `bifocal align`, watched."""
     shutil.rmtree(out, ignore_errors=True)
     command = [Path(sys.executable).with_name("bifocal"), "align", *files]
-    before = os.times()
     started = time.monotonic()
+    cpu: dict[int, float] = {}  # of each process, as last seen
     with tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(
             [*command, "--out", out, *words], stdout=log, stderr=log
         )
         peak = work = 0
         while process.poll() is None:
-            peak = max(peak, memory_of(process.pid))
+            family = family_of(process.pid)
+            cpu |= {pid: cpu_of(pid) or cpu.get(pid, 0) for pid in family}
+            peak = max(peak, sum(map(memory_of, family)))
             work = max(work, size_of(out / "work"))
-            time.sleep(0.5)
+            time.sleep(0.2)
         wall = time.monotonic() - started
         log.seek(0)
         said = log.read()
     if process.returncode:
         raise SystemExit(said)
-    after = os.times()
-    cpu = sum(after[2:4]) - sum(before[2:4])
+    seconds = sum(cpu.values())
     stats = json.loads((out / "stats.json").read_text())
     pages = stats["warc/pages"]
     return {
@@ -121,9 +123,9 @@ def align(files: list[Path], out: Path, *words: str) -> dict[str, Any]:
         "pages of the two languages": stats["align/pages"],
         "pairs": stats["pairs"],
         "wall s": round(wall, 1),
-        "cpu s": round(cpu, 1),
+        "cpu s": round(seconds, 1),
         "pages/s": round(pages / wall, 1),
-        "pages/cpu s": round(pages / cpu, 1),
+        "pages/cpu s": round(pages / seconds, 1),
         "stages, s": {
             name: float(seconds)
             for name, seconds in re.findall(
@@ -170,16 +172,22 @@ def stages(files: list[Path], out: Path, langs: str, lexicon: Path) -> dict[str,
 
 
 def memory_of(pid: int) -> int:
-    """Bytes that a process and its children have for themselves now."""
-    total = 0
-    for child in family_of(pid):
-        try:
-            text = Path(f"/proc/{child}/smaps_rollup").read_text()
-        except OSError:
-            continue
-        found = re.search(r"^Pss:\s+(\d+)", text, re.MULTILINE)
-        total += int(found[1]) * 1024 if found else 0
-    return total
+    """Bytes that a process has for itself now."""
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    found = PSS.search(text)
+    return int(found[1]) * 1024 if found else 0
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds of processor time that a process has used; 0 if it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def family_of(pid: int) -> list[int]:

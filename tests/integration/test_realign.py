@@ -130,7 +130,7 @@ from crawler.realign.pool import Pool
 
 if __name__ == "__main__":
     with Pool(2) as pool:
-        list(pool.run(os.system, [("echo $PPID; sleep 60",)] * 2))
+        list(pool.run(os.system, [("echo $PPID; sleep 20",)] * 2))
 """
 
 
