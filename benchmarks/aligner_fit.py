@@ -65,7 +65,7 @@ FEATURES = {
 }
 # What a URL or a link says is not learned: on these sites it is nearly always right. It
 # outweighs the half of the pages that ALONE leaves without a version.
-EVIDENCE = {"handles.same": 4.0, "links.declared": 4.0}
+EVIDENCE = {"handles.same": 3.5, "links.declared": 3.5}
 ALONE = 0.5  # of the families of a sample: on most sites many pages are not translated
 SAMPLES = (20, 60, 100_000)  # families of pages
 # Weight of a candidate of degraded pages. The trees had 0.2; a logistic model that has
