@@ -39,7 +39,7 @@ from crawler.urls import site_of
 _STATIC = Path(__file__).parent / "static"
 _CHUNK = 20  # pairs that are unpacked together
 # What is kept of a visit in memory: a crawl has a million of them.
-_USED = "url site time size score lang kept reason added pairs".split()
+_USED = "url site source time size score lang kept reason added pairs".split()
 _LENGTH = 20  # characters: the width of a bar of sentence lengths
 _LENGTHS = 20  # bars; the last one holds all that is longer
 
@@ -252,6 +252,7 @@ def _curve(curve: Harvest) -> dict[str, Any]:
     columns: dict[str, Sequence[float] | None] = {
         "seconds": curve.seconds,
         "complete": curve.complete,
+        "hindsight": curve.hindsight,
         "streamed": curve.streamed,
         "true": curve.true,
         "waiting": curve.waiting,
@@ -260,6 +261,7 @@ def _curve(curve: Harvest) -> dict[str, Any]:
         "downloads": points,
         "total": curve.downloads,
         "tenths": curve.tenths(),
+        "order": curve.order,
         "half": curve.downloads_for(0.5),
         "most": curve.downloads_for(0.9),
         **{

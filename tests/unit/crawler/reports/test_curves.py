@@ -1,13 +1,25 @@
 from __future__ import annotations
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from crawler.data import PairScore
 from crawler.reports.curves import harvest
 from crawler.reports.quality import Gold
 
 
-def visit(url: str, second: int, added: int = 0, pairs: int = 0) -> dict[str, object]:
+def visit(
+    url: str, second: int, added: int = 0, pairs: int = 0, source: str | None = None
+) -> dict[str, object]:
     time = f"2026-01-01T00:00:{second:02}.000+00:00"
-    return {"url": url, "time": time, "added": added, "pairs": pairs}
+    return {
+        "url": url,
+        "time": time,
+        "added": added,
+        "pairs": pairs,
+        "source": source,
+    }
 
 
 VISITS = [visit("a", 0, 3), visit("b", 2), visit("c", 4, 1, pairs=1), visit("d", 9)]
@@ -56,3 +68,51 @@ def test_no_crawl_is_an_empty_curve():
     nothing = harvest([], [PairScore("a", "b", 1.0)])
     assert nothing.downloads == 0
     assert nothing.complete == [0]
+
+
+def test_in_hindsight_the_nearest_pair_comes_first_and_ways_are_shared():
+    visits = [
+        visit("home", 0),
+        visit("far", 1, source="home"),
+        visit("far/a", 2, source="far"),
+        visit("far/b", 3, source="far"),
+        visit("useless", 4, source="home"),
+        visit("a", 5, source="home"),
+        visit("b", 6, source="a"),
+        visit("far/c", 7, source="far"),
+    ]
+    pairs = [
+        PairScore("far/a", "far/b", 1.0),
+        PairScore("a", "b", 1.0),
+        PairScore("far/c", "a", 1.0),
+        PairScore("a", "never", 1.0),
+    ]
+    found = harvest(visits, pairs)
+    #           home, a, b | far, far/c | far/a, far/b | nothing is left to find
+    assert found.hindsight == [0, 0, 0, 1, 1, 2, 2, 3, 3]
+    assert found.complete == [0, 0, 0, 0, 1, 1, 1, 2, 3]
+    assert found.order == pytest.approx(8 / 12)
+
+
+def test_pages_that_lead_to_each_other_are_no_endless_way():
+    visits = [visit("a", 0, source="b"), visit("b", 1, source="a")]
+    assert harvest(visits, [PairScore("a", "b", 1.0)]).hindsight == [0, 0, 1]
+
+
+@given(st.lists(st.integers(0, 30), max_size=30), st.randoms(use_true_random=False))
+def test_hindsight_ends_with_all_pairs_and_begins_with_the_nearest(parents, random):
+    urls = [str(n) for n in range(len(parents) + 1)]
+    visits = [visit(urls[0], 0)]
+    for n, parent in enumerate(parents, 1):
+        visits.append(visit(urls[n], 0, source=urls[min(parent, n - 1)]))
+    pairs = [
+        PairScore(*random.sample(urls, 2), 1.0)
+        for _ in range(len(urls) // 3 if len(urls) > 1 else 0)
+    ]
+    found = harvest(visits, pairs)
+    assert len(found.hindsight) == len(found.complete)
+    assert found.hindsight[-1] == found.complete[-1] == len(pairs)
+    assert found.hindsight == sorted(found.hindsight)
+    if pairs:  # no order has its first pair earlier
+        first = next(n for n, pairs in enumerate(found.complete) if pairs)
+        assert next(n for n, pairs in enumerate(found.hindsight) if pairs) <= first
