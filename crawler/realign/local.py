@@ -195,9 +195,9 @@ class _Engine:
             for url, key in marker["revisits"]:
                 revisits[key].append(url)
         if revisits:
-            again = self._extract(
-                pool, "revisits", [(p, dict(revisits)) for p in pieces]
-            )
+            wanted_file = self._work / "revisits.json"
+            write_json(wanted_file, revisits)
+            again = self._extract(pool, "revisits", [(p, wanted_file) for p in pieces])
             found = {url for marker in again for url in marker["found"]}
             for marker in again:
                 counts.update(marker["counts"])
@@ -206,7 +206,7 @@ class _Engine:
         return +counts
 
     def _extract(
-        self, pool: Pool, name: str, tasks: Sequence[tuple[Piece, Revisits | None]]
+        self, pool: Pool, name: str, tasks: Sequence[tuple[Piece, Path | None]]
     ) -> list[dict[str, Any]]:
         folder = self._work / name
         folder.mkdir(exist_ok=True)
@@ -336,13 +336,20 @@ def _extractor(langs: tuple[Lang, ...], across_sites: bool) -> Extractor:
     return Extractor(langs, across_sites=across_sites)  # it remembers words
 
 
+@lru_cache(1)
+def _revisits(path: Path, _version: int) -> Revisits:
+    revisits: Revisits = json.loads(path.read_text("utf-8"))
+    return revisits
+
+
 def _extract_piece(
-    path: Path, piece: Piece, revisits: Revisits | None, request: Request
+    path: Path, piece: Piece, revisits: Path | None, request: Request
 ) -> tuple[int, int]:
     """Write the records of a piece; its bytes and pages."""
     extraction = Extraction()
     extractor = _extractor(request.langs, request.across_sites)
-    records = extract(piece, extractor, extraction, revisits)
+    wanted = _revisits(revisits, revisits.stat().st_mtime_ns) if revisits else None
+    records = extract(piece, extractor, extraction, wanted)
     with _room(path):
         write_records(path, records, request.langs)
     write_json(
