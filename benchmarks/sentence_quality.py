@@ -41,7 +41,9 @@ from translate.storage.pypo import pofile
 from benchmarks.machine import machine
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.sentences.costs import LengthCost, LexiconCost, MarkupCost
+from crawler.aligner.sentences.costs.length import LengthCost
+from crawler.aligner.sentences.costs.lexicon import LexiconCost
+from crawler.aligner.sentences.costs.markup import MarkupCost
 from crawler.aligner.sentences.dynamic import Bead, align, gale_church
 from crawler.aligner.sentences.split import Side, side_of
 from crawler.aligner.words import WordIds

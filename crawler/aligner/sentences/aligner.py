@@ -14,17 +14,11 @@ from dataclasses import dataclass, field
 from math import isnan
 
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.sentences.costs import (
-    Cost,
-    EmbeddingConfig,
-    EmbeddingCost,
-    LengthConfig,
-    LengthCost,
-    LexiconCost,
-    LexiconCostConfig,
-    MarkupConfig,
-    MarkupCost,
-)
+from crawler.aligner.sentences.costs.cost import Cost
+from crawler.aligner.sentences.costs.embedding import EmbeddingConfig, EmbeddingCost
+from crawler.aligner.sentences.costs.length import LengthConfig, LengthCost
+from crawler.aligner.sentences.costs.lexicon import LexiconCost, LexiconCostConfig
+from crawler.aligner.sentences.costs.markup import MarkupConfig, MarkupCost
 from crawler.aligner.sentences.dynamic import DynamicConfig, align
 from crawler.aligner.sentences.quality import QualityModel, usual_ratio
 from crawler.aligner.sentences.split import IsRepeated, never_repeated, side_of

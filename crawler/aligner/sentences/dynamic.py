@@ -22,7 +22,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from crawler.aligner.sentences.costs import BeadCosts, Cost, Matrix
+from crawler.aligner.sentences.costs.cost import BeadCosts, Cost, Matrix
 from crawler.aligner.sentences.split import Side
 
 # Gale & Church (1993), table 5: how often each bead occurs.

@@ -9,13 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.aligner.bridges.lexicon import Lexicon, induce
-from crawler.aligner.sentences.costs import (
-    EmbeddingCost,
-    LengthCost,
-    LexiconCost,
-    MarkupCost,
-    windows,
-)
+from crawler.aligner.sentences.costs.cost import windows
+from crawler.aligner.sentences.costs.embedding import EmbeddingCost
+from crawler.aligner.sentences.costs.length import LengthCost
+from crawler.aligner.sentences.costs.lexicon import LexiconCost
+from crawler.aligner.sentences.costs.markup import MarkupCost
 from crawler.aligner.sentences.dynamic import (
     PRIORS,
     DynamicConfig,

@@ -1,132 +1,24 @@
-"""Costs of beads: what it costs to say that these sentences are translations.
+"""Lexicon: how much more likely words are, given those of the other side, than anyhow.
 
-A cost is prepared for two sides and then gives, for any bead size (a, b), a matrix: the
-cost in nats of the bead that begins at sentence i of src and j of trg, infinite where
-none is allowed. Costs add up; a bead without a partner, (1, 0) or (0, 1), costs a row.
-
-- Length: Gale & Church (1993), section 3: lengths of translations differ as a normal
-  variable does whose variance grows with the length.
-- Lexicon: how much more likely the words of the one are, given those of the other, than
-  they are anyhow: the first model of Brown et al. (1993), in both directions. Numbers
-  and words that both sides write alike translate themselves. Without any lexicon, words
-  that begin alike are taken for cognates (Simard et al. 1992).
-- Markup: a bead stays inside a block of each side, and blocks of one kind go together
-  (what the aligned chunks of STRAND say, Resnik & Smith 2003, section 2.1.3).
-- Embedding: cosine of sentence vectors, from any callable.
-
-See also: `dynamic` (adds them up), `quality` (what a bead is worth afterwards).
+The first model of Brown et al. (1993), in both directions. Numbers and words that both
+sides write alike translate themselves. Without any lexicon, words that begin alike are
+taken for cognates (Simard et al. 1992).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import erfc
 
 from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.sentences.costs.cost import BeadCosts, Matrix, windows
 from crawler.aligner.sentences.split import Side
 from crawler.aligner.words import BREAK, BREAK_ID, WordIds, words_of
 from crawler.data import LangPair
-
-Matrix = NDArray[np.float64]
-Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n texts → (n, dimensions)
-
-
-class BeadCosts(Protocol):
-    """What beads between two sides cost."""
-
-    def matrix(self, a: int, b: int) -> Matrix:
-        """Shape (n - a + 1, m - b + 1) for a, b ≥ 1; (n,) for b = 0, (m,) for a = 0."""
-        ...
-
-
-class Cost(Protocol):
-    """One reason why sentences belong together or do not."""
-
-    def prepare(self, src: Side, trg: Side) -> BeadCosts:
-        """The costs between two sides."""
-        ...
-
-
-def windows(values: Matrix, size: int, axis: int = 0) -> Matrix:
-    """Sums over each `size` neighbours along an axis.
-
-    >>> windows(np.array([1.0, 2, 4]), 2).tolist()
-    [3.0, 6.0]
-    """
-    if size == 1:
-        return values
-    count = values.shape[axis] - size + 1
-    if count <= 0:
-        return np.empty([0 if k == axis else n for k, n in enumerate(values.shape)])
-    if axis:
-        return windows(values.T, size).T
-    total = values[:count].copy()
-    for k in range(1, size):
-        total += values[k : k + count]
-    return total
-
-
-# ------------------------------------------------------------------- length
-
-
-@dataclass(frozen=True, slots=True)
-class LengthConfig:
-    """Gale & Church (1993)."""
-
-    variance: float = 6.8  # section 3.1, of characters per character
-    weight: float = 1.0
-
-
-class LengthCost:
-    """How improbable the lengths are: -log P(|δ|); the sides are of comparable size."""
-
-    def __init__(self, config: LengthConfig | None = None) -> None:
-        self.config = config or LengthConfig()
-
-    def prepare(self, src: Side, trg: Side) -> BeadCosts:
-        """From sizes alone."""
-        return _Lengths(self.config, src.sizes, trg.sizes)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Lengths:
-    config: LengthConfig
-    src: Matrix
-    trg: Matrix
-
-    def matrix(self, a: int, b: int) -> Matrix:
-        src = windows(self.src, a) if a else np.zeros(1)
-        trg = windows(self.trg, b) if b else np.zeros(1)
-        cost = self.config.weight * length_cost(
-            src[:, None], trg[None, :], self.config.variance
-        )
-        return cost if a and b else cost.ravel()
-
-
-def length_cost(src: Matrix, trg: Matrix, variance: float) -> Matrix:
-    """-log of the probability that lengths differ by so much.
-
-    `src` is scaled to the lengths expected of trg; δ as in Gale & Church's program,
-    with the mean of both lengths.
-
-    >>> length_cost(np.array([100.0]), np.array([100.0]), 6.8).round(2).tolist()
-    [-0.0]
-    """
-    mean = np.maximum((src + trg) / 2, 1.0)
-    delta = np.abs(src - trg) / np.sqrt(variance * mean)
-    # 2 (1 - Φ(δ)) = erfc(δ / √2); beyond 1e-30 all differences are absurd alike
-    cost: Matrix = -np.log(np.maximum(erfc(delta / np.sqrt(2)), 1e-30))
-    return cost
-
-
-# ------------------------------------------------------------------- lexicon
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,131 +294,3 @@ class _Explained:
             return np.zeros(self.sizes[b > 0])
         scores = self.forward.scores(a, b) + self.backward.scores(b, a).T
         return -self.weight * scores
-
-
-# ------------------------------------------------------------------- markup
-
-
-@dataclass(frozen=True, slots=True)
-class MarkupConfig:
-    """What the blocks of a page say."""
-
-    other_kind: float = 1.0  # nats for a heading beside a paragraph
-    start: float = 1.0  # for a block's first sentence beside a later one
-    end: float = 1.0  # for its last beside an earlier one
-
-
-_KINDS = {
-    **{f"h{level}": level for level in range(1, 7)},
-    **dict.fromkeys(("li", "dt"), 7),
-    **dict.fromkeys(("td", "th", "caption"), 8),
-}
-
-
-class MarkupCost:
-    """A bead stays inside its blocks; blocks of one kind go together."""
-
-    def __init__(self, config: MarkupConfig | None = None) -> None:
-        self.config = config or MarkupConfig()
-
-    def prepare(self, src: Side, trg: Side) -> BeadCosts:
-        """From block numbers and tags alone."""
-        return _Markup(self.config, src, trg)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Markup:
-    config: MarkupConfig
-    src: Side
-    trg: Side
-
-    def matrix(self, a: int, b: int) -> Matrix:
-        if not (a and b):
-            return np.zeros(len(self.src if a else self.trg))
-        src, trg = _Ends.of(self.src, a), _Ends.of(self.trg, b)
-        cost: Matrix = (
-            self.config.other_kind * (src.kind[:, None] != trg.kind)
-            + self.config.start * (src.starts[:, None] != trg.starts)
-            + self.config.end * (src.ends[:, None] != trg.ends)
-        )
-        cost[src.crosses] = np.inf
-        cost[:, trg.crosses] = np.inf
-        return cost
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ends:
-    """Of each run of sentences: where it lies in its block."""
-
-    kind: NDArray[np.int64]
-    starts: NDArray[np.bool_]
-    ends: NDArray[np.bool_]
-    crosses: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, side: Side, size: int) -> _Ends:
-        first = np.arange(max(len(side) - size + 1, 0))
-        last = first + size - 1
-        change = side.blocks[1:] != side.blocks[:-1]
-        edge = np.ones(1, bool)
-        opens, closes = np.concatenate([edge, change]), np.concatenate([change, edge])
-        kinds = np.array([_KINDS.get(tag, 0) for tag in side.tags], np.int64)
-        return cls(
-            kinds[first],
-            opens[first],
-            closes[last],
-            side.blocks[first] != side.blocks[last],
-        )
-
-
-# ------------------------------------------------------------------- embedding
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingConfig:
-    """Cosines of sentence vectors as a cost."""
-
-    weight: float = 10.0  # nats between a cosine like that of strangers and one of 1
-
-
-class EmbeddingCost:
-    """How far apart sentence vectors are, in units of how far strangers are.
-
-    The normalisation of vecalign (Thompson & Koehn 2019, section 3.1), by the mean over
-    all pairs; the vector of several sentences is the mean of theirs.
-    """
-
-    def __init__(self, encode: Encode, config: EmbeddingConfig | None = None) -> None:
-        self.encode = encode
-        self.config = config or EmbeddingConfig()
-
-    def prepare(self, src: Side, trg: Side) -> BeadCosts:
-        """One call of the encoder for each side."""
-        vectors = [
-            np.asarray(self.encode(list(side.texts)), np.float64) for side in (src, trg)
-        ]
-        usual = float((_unit(vectors[0]) @ _unit(vectors[1]).T).mean())
-        return _Embedded(self.config, vectors[0], vectors[1], min(usual, 0.99))
-
-
-def _unit(vectors: Matrix) -> Matrix:
-    unit: Matrix = vectors / np.maximum(
-        np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9
-    )
-    return unit
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Embedded:
-    config: EmbeddingConfig
-    src: Matrix
-    trg: Matrix
-    usual: float
-
-    def matrix(self, a: int, b: int) -> Matrix:
-        if not (a and b):
-            return np.zeros(len(self.src if a else self.trg))
-        cosine = _unit(windows(self.src, a)) @ _unit(windows(self.trg, b)).T
-        # 0 for strangers, -1 for equal vectors
-        cost: Matrix = -self.config.weight * (cosine - self.usual) / (1 - self.usual)
-        return cost

@@ -1,0 +1,1 @@
+"""Costs: one reason each why sentences belong together or do not."""
