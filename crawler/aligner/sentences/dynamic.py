@@ -15,14 +15,13 @@ See also: `bridges.segments`, a coarser relative that feeds the lexicon.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from crawler.aligner.sentences.costs.cost import BeadCosts, Cost, Matrix
+from crawler.aligner.sentences.anchors import AnchorsConfig, pieces
+from crawler.aligner.sentences.costs.cost import BeadCosts, Cost, Matrix, total_cost
 from crawler.aligner.sentences.split import Side
 
 # Gale & Church (1993), table 5: how often each bead occurs.
@@ -37,7 +36,6 @@ PRIORS = {
 _LONG = ((2, 2), (1, 3), (3, 1), (1, 4), (4, 1))
 
 _MAX_RATIO = 2.0  # of the lengths of two pages that are whole
-_LARGEST = 400  # sentences of a piece without any anchor: 13 MB
 _MAX_REORDERED = 250_000  # pairs of blocks that are compared
 
 
@@ -67,9 +65,7 @@ class DynamicConfig:
     # words to go by; with Gale & Church's 1.1 % two pairs are taken for one bead too
     # often (en-de: strict F1 +0.7)
     long: float = 1e-4
-    max_sentences: int = 3000  # of a page; what comes after them is left out
-    piece: int = 100  # sentences that are searched at once: 4 ms
-    anchor: float = 6.0  # nats by which a pair must beat its rivals to be cut at
+    pieces: AnchorsConfig = field(default_factory=AnchorsConfig)
     reordered: float = 3.0  # nats that blocks off the path must gain to be paired
 
 
@@ -80,7 +76,7 @@ def align(
     config = config or DynamicConfig()
     src, trg = _comparable(src, trg)
     beads: list[Bead] = []
-    for ends in _pieces(src, trg, costs, config):
+    for ends in pieces(src, trg, costs, config.pieces):
         beads += _piece(src, trg, costs, ends, config)
     return sorted(
         _with_reordered(src, trg, costs, beads, config),
@@ -147,22 +143,17 @@ def path(
     """
     n, m = len(src), len(trg)
     table = {
-        (a, b): _total(costs, (a, b), prior)
+        (a, b): total_cost(costs, (a, b), prior)
         for (a, b), prior in priors.items()
         if 0 < a <= n and 0 < b <= m
     }
     skips = [
-        np.full(count, skip) if skip is not None else _total(costs, size, PRIORS[size])
+        np.full(count, skip)
+        if skip is not None
+        else total_cost(costs, size, PRIORS[size])
         for count, size in ((n, (1, 0)), (m, (0, 1)))
     ]
     return _backward(_forward(table, *skips), table, *skips)
-
-
-def _total(costs: Sequence[BeadCosts], size: tuple[int, int], prior: float) -> Matrix:
-    """What all costs say of the beads of a size, and how rare they are."""
-    first, *others = (cost.matrix(*size) for cost in costs)
-    total: Matrix = sum(others, start=first - math.log(prior))
-    return total
 
 
 def _forward(
@@ -207,94 +198,6 @@ def _backward(
     return beads[::-1]
 
 
-# ------------------------------------------------------------------- long pages
-
-
-def _pieces(
-    src: Side, trg: Side, costs: Sequence[Cost], config: DynamicConfig
-) -> Iterator[tuple[slice, slice]]:
-    """Parts of the two pages that belong together, small enough to be searched."""
-    ends = min(len(src), config.max_sentences), min(len(trg), config.max_sentences)
-    start = (0, 0)
-    if max(ends) > config.piece:
-        for anchor in _anchors(src, trg, ends, costs, config):
-            if max(anchor[0] - start[0], anchor[1] - start[1]) >= config.piece:
-                yield from _small(start, anchor)
-                start = anchor
-    yield from _small(start, ends)
-
-
-def _small(
-    start: tuple[int, int], end: tuple[int, int]
-) -> Iterator[tuple[slice, slice]]:
-    """Where no anchor is found for long, cut in proportion: memory is bounded."""
-    count = max(1, math.ceil(max(e - s for s, e in zip(start, end)) / _LARGEST))
-    cuts = np.linspace(start, end, count + 1).round().astype(int)
-    for (i, j), (next_i, next_j) in pairwise(cuts.tolist()):
-        yield slice(i, next_i), slice(j, next_j)
-
-
-def _anchors(
-    src: Side,
-    trg: Side,
-    ends: tuple[int, int],
-    costs: Sequence[Cost],
-    config: DynamicConfig,
-) -> list[tuple[int, int]]:
-    """Pairs of sentences beyond doubt, in one order on both sides.
-
-    Of the pairs that are each other's best by a margin, the chain that gains most: what
-    stands in another order falls out of it.
-    """
-    rows, columns = ends
-    whole = trg.take(slice(0, columns))
-    best = np.full((2, columns), np.inf)  # of each trg sentence, and the second best
-    owner = np.full(columns, -1)
-    found: list[tuple[int, int, float]] = []
-    for start in range(0, rows, config.piece):
-        strip = src.take(slice(start, min(start + config.piece, rows)))
-        cost = _total([c.prepare(strip, whole) for c in costs], (1, 1), 1.0)
-        order = np.argpartition(cost, min(1, columns - 1), axis=1)
-        here = np.arange(len(strip))
-        first = cost[here, order[:, 0]]
-        second = cost[here, order[:, min(1, columns - 1)]]
-        sure = np.flatnonzero((second - first >= config.anchor) & (first < 0))
-        found += [
-            (start + row, int(order[row, 0]), -float(first[row]))
-            for row in sure.tolist()
-        ]
-        better = cost.min(axis=0) < best[0]
-        owner[better] = start + cost.argmin(axis=0)[better]
-        best = np.partition(np.concatenate([best, cost]), 1, axis=0)[:2]
-    clear = best[1] - best[0] >= config.anchor
-    return _chain([(i, j, gain) for i, j, gain in found if clear[j] and owner[j] == i])
-
-
-def _chain(points: Sequence[tuple[int, int, float]]) -> list[tuple[int, int]]:
-    """The chain, rising on both sides, with the greatest sum of gains.
-
-    >>> _chain([(0, 0, 1.0), (1, 5, 9.0), (2, 1, 5.0), (3, 2, 5.0)])
-    [(0, 0), (2, 1), (3, 2)]
-    """
-    if not points:
-        return []
-    columns = np.array([j for _, j, _ in points])
-    total = np.array([gain for _, _, gain in points])
-    before = np.full(len(points), -1)
-    for k in range(1, len(points)):
-        reachable = np.flatnonzero(columns[:k] < columns[k])
-        if len(reachable):
-            best = reachable[total[reachable].argmax()]
-            total[k] += total[best]
-            before[k] = best
-    chain = []
-    k = int(total.argmax())
-    while k >= 0:
-        chain.append(points[k][:2])
-        k = int(before[k])
-    return chain[::-1]
-
-
 # ------------------------------------------------------------------- other orders
 
 
@@ -314,7 +217,7 @@ def _with_reordered(
     if not 0 < count <= _MAX_REORDERED:
         return list(beads)
     whole = [_as_sentences(side, runs) for side, runs in zip((src, trg), rest)]
-    cost = _total([c.prepare(*whole) for c in costs], (1, 1), 1.0)
+    cost = total_cost([c.prepare(*whole) for c in costs], (1, 1), 1.0)
     rows, columns = np.arange(cost.shape[0]), np.arange(cost.shape[1])
     mutual = (cost.argmin(axis=1)[:, None] == columns) & (
         cost.argmin(axis=0)[None, :] == rows[:, None]

@@ -9,6 +9,8 @@ See also: `dynamic` (adds them up), `quality` (what a bead is worth afterwards).
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -51,4 +53,13 @@ def windows(values: Matrix, size: int, axis: int = 0) -> Matrix:
     total = values[:count].copy()
     for k in range(1, size):
         total += values[k : k + count]
+    return total
+
+
+def total_cost(
+    costs: Sequence[BeadCosts], size: tuple[int, int], prior: float
+) -> Matrix:
+    """What all costs say of the beads of a size, and how rare they are."""
+    first, *others = (cost.matrix(*size) for cost in costs)
+    total: Matrix = sum(others, start=first - math.log(prior))
     return total

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.aligner.bridges.lexicon import Lexicon, induce
+from crawler.aligner.sentences.anchors import AnchorsConfig
 from crawler.aligner.sentences.costs.cost import windows
 from crawler.aligner.sentences.costs.embedding import EmbeddingCost
 from crawler.aligner.sentences.costs.length import LengthCost
@@ -156,8 +157,10 @@ def test_a_long_page_is_cut_at_anchors_and_gives_the_same_beads():
     ours = [text for page, _ in texts for text in page]
     theirs = [text for _, page in texts for text in page]
     src, trg = side("en", *ours), side("is", *theirs)
-    whole = align(src, trg, LEXICON_COSTS, DynamicConfig(piece=1000))
-    cut = align(src, trg, LEXICON_COSTS, DynamicConfig(piece=20))
+    whole = align(
+        src, trg, LEXICON_COSTS, DynamicConfig(pieces=AnchorsConfig(piece=1000))
+    )
+    cut = align(src, trg, LEXICON_COSTS, DynamicConfig(pieces=AnchorsConfig(piece=20)))
     assert [(b.src, b.trg, b.size) for b in cut] == [
         (b.src, b.trg, b.size) for b in whole
     ]
@@ -166,7 +169,9 @@ def test_a_long_page_is_cut_at_anchors_and_gives_the_same_beads():
 def test_a_page_beyond_the_limit_is_aligned_as_far_as_it_goes():
     src = side("en", *["a sentence"] * 30)
     trg = side("is", *["setning hér"] * 30)
-    beads = align(src, trg, LEXICON_COSTS, DynamicConfig(max_sentences=10))
+    beads = align(
+        src, trg, LEXICON_COSTS, DynamicConfig(pieces=AnchorsConfig(max_sentences=10))
+    )
     assert max(b.src for b in beads) == 9
 
 
