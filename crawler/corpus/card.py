@@ -162,7 +162,8 @@ def _front_matter(about: Mapping[str, Any], pairs: int) -> list[str]:
 def _robots(run: Mapping[str, Any]) -> str:
     said = {True: "was obeyed", False: "was ignored", None: "is not known of"}
     robots = run["robots"]
-    return f"- {run['path']}: robots.txt {said.get(robots, 'is not known of')}."
+    name = run["path"].rpartition("/")[2]  # where it lay is nobody's business
+    return f"- {name}: robots.txt {said.get(robots, 'is not known of')}."
 
 
 def _listed(counts: Mapping[str, int]) -> str:
