@@ -9,7 +9,7 @@ demo: install
 	$(VENV)/bin/bifocal demo
 
 test: install-dev
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -n 2 --dist loadfile
 
 check: install-dev
 	$(VENV)/bin/ruff format --check .

@@ -38,8 +38,13 @@ def crawl_command(
 
 
 def environment(profile: str = "adaptive") -> dict[str, str]:
-    """Of a fresh shell, with the profile that a user would choose."""
-    return dict(os.environ, SCRAPY_PROJECT=profile, PYTHONPATH=str(ROOT), NO_PROXY="*")
+    """Of a fresh shell, with the profile that a user would choose.
+
+    The size of a terminal, which pytest-xdist sets, is not among it.
+    """
+    ours = {"SCRAPY_PROJECT": profile, "PYTHONPATH": str(ROOT), "NO_PROXY": "*"}
+    theirs = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+    return theirs | ours
 
 
 def crawl(

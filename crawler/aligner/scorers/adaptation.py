@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit
 
 # Every feature that is no measure of shared content.
@@ -36,6 +35,7 @@ def adapt(
     `logits`: of each pair, without the adapted features; `terms`: weight times value of
     each of these, one row a pair.
     """
+    from scipy.optimize import minimize  # a tenth of a crawl's start
 
     def loss(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         factors, bias = x[:-1], x[-1]
