@@ -99,6 +99,7 @@ EXTENSIONS = {
     "crawler.components.crawl_log.CrawlLog": 100,
     "crawler.components.progress.Progress": 200,
     "crawler.components.stop_file.StopFile": 300,
+    "crawler.components.spare_time.SpareTime": 400,
     "crawler.components.run_report.RunReport": 900,
 }
 PROGRESS_INTERVAL = 30  # seconds between progress lines outside a terminal

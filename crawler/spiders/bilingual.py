@@ -192,8 +192,6 @@ class BilingualSpider(Spider):
             self.sentences.take(document, page.record_id)
         pairs = take_in(self.aligner, reading)
         if pairs:
-            if self.sentences:
-                self.sentences.found(pairs)
             self._tell(pair_found, pairs=pairs)
             yield from pairs
         visit = Visit(

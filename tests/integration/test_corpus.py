@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 
 from crawler.sinks.growing import read_lines
-from tests.commands import bifocal
+from tests.commands import bifocal, crawling
+from tests.webserver import Server
+from tests.worlds import build_site
 
 
 def test_a_crawl_leaves_sentences_and_its_run_becomes_a_corpus(tmp_path):
@@ -42,3 +45,16 @@ def test_what_is_wrong_is_one_line(tmp_path):
         assert done.returncode == 1
         assert done.stderr.startswith("bifocal: error: ")
         assert done.stderr.count("\n") == 1
+
+
+def test_sentences_come_while_a_polite_crawl_waits(tmp_path):
+    town = build_site("town.example", concepts=12, words=80, hreflang=True)
+    with Server() as server:
+        server.add(town)
+        settings = {"DOWNLOAD_DELAY": 0.3}
+        seed = server.url("/en/")
+        with crawling(seed, "en,is", tmp_path / "run", **settings) as process:
+            path = tmp_path / "run" / "sentences.tsv.gz"
+            while not path.exists() or len(list(read_lines(path))) < 5:
+                assert process.poll() is None
+                time.sleep(0.1)
