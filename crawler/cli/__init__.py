@@ -77,3 +77,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return status
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Let a verb that fetches take settings as `scrapy crawl` does."""
+    parser.add_argument(
+        "-s",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting, as in scrapy crawl",
+    )

@@ -14,6 +14,8 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from crawler.cli import add_settings
+
 if TYPE_CHECKING:
     from scrapy.settings import Settings
 
@@ -35,14 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", help="also look at these: a file, URLs or -")
     parser.add_argument("--langs", help="the two languages of the crawl: en,is")
     parser.add_argument("--out", default=".", help="folder of the runs (here)")
-    parser.add_argument(
-        "-s",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a setting, as in scrapy crawl",
-    )
+    add_settings(parser)
 
 
 def run(args: argparse.Namespace) -> int:

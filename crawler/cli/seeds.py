@@ -14,6 +14,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from crawler.cli import add_settings
+
 if TYPE_CHECKING:
     from crawler.data import LangPair
     from crawler.spiders.seed_check import Finding
@@ -36,14 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = tasks.add_parser("check", help="can these seeds be crawled?")
     check.add_argument("seeds", help="a file, a comma list of URLs, or - for stdin")
     check.add_argument("--langs", help="the two languages of the crawl: en,is")
-    check.add_argument(
-        "-s",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a setting, as in scrapy crawl",
-    )
+    add_settings(check)
     discover = tasks.add_parser("discover", help="other sites that a crawl names")
     discover.add_argument("run_dir", help="the RUN_DIR of a crawl")
     discover.add_argument("--most", type=int, default=100, help="sites (%(default)s)")

@@ -179,10 +179,10 @@ class RedisFrontier:
 
     def sites(self) -> Sequence[Site]:
         """Our sites, in the order of first pushes."""
-        order = self._patiently(partial(self._redis.zrange, self._key("order"), 0, -1))
-        known = {raw.decode("utf-8", "surrogatepass") for raw in order}
-        old = [s for raw in order if (s := _site(raw)) in self._owned]
-        return tuple(old + [site for site in self._local.sites() if site not in known])
+        raw = self._patiently(partial(self._redis.zrange, self._key("order"), 0, -1))
+        order = dict.fromkeys(map(_site, raw))
+        new = [site for site in self._local.sites() if site not in order]
+        return (*(site for site in order if site in self._owned), *new)
 
     def scan(self, site: Site) -> Iterator[KnownUrl]:
         """Every URL of one of our sites, in the order of first pushes."""
