@@ -69,6 +69,7 @@ class RunReport:
                     stats["sentences"] = spider.sentences.finish(
                         read_pairs(run.pairs), spider.aligner.lexicon, spider.counts
                     )
+            with _or_fatal(spider):
                 spider.sentences.close()
         with _or_fatal(spider):
             spider.aligner.close()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import re
 import socket
 import time
 import zlib
@@ -142,6 +143,19 @@ class Endless(dict[str, Route]):
         return super().get(path) or self.make(path) or default
 
 
+def endless_site(under: str, make: Callable[[str], Route], *first: str) -> Endless:
+    """Pages without end below a path; the page of the attack links to the first."""
+    return Endless(
+        lambda path: make(path) if path.startswith(under) else None,
+        {"/attack": page(links(*first))},
+    )
+
+
+def number(path: str) -> int:
+    """The digits that a path ends with."""
+    return int(re.sub(r".*\D", "", path) or 0)
+
+
 # ------------------------------------------------------------------ the attacks
 
 
@@ -265,12 +279,8 @@ ATTACKS: dict[str, Attack] = {
         {"/attack": "redirect", "/b": "redirect"},
     ),
     "redirect_chain": Attack(
-        lambda server: Endless(
-            lambda path: (
-                moved(f"/r{int(path[2:] or 0) + 1}")
-                if path.startswith("/r") and path[2:].isdigit()
-                else None
-            ),
+        Endless(
+            lambda path: moved(f"/r{number(path) + 1}") if path[:2] == "/r" else None,
             {"/attack": moved("/r1")},
         ),
         {"/attack": "redirect", "/r1": "redirect"},
@@ -441,64 +451,50 @@ ATTACKS: dict[str, Attack] = {
     ),
     # --- sites without end
     "calendar": Attack(
-        lambda server: Endless(
-            lambda path: (
-                page(f"<p>{ENGLISH[:200]} {path}", links(f"/cal/{int(path[5:]) + 1}"))
-                if path.startswith("/cal/") and path[5:].isdigit()
-                else None
+        endless_site(
+            "/cal/",
+            lambda path: page(
+                f"<p>{ENGLISH[:200]} {path}", links(f"/cal/{number(path) + 1}")
             ),
-            {"/attack": page(links("/cal/1"))},
+            "/cal/1",
         )
     ),
     "session_ids": Attack(
-        lambda server: Endless(
-            lambda path: (
-                page(f"<p>{ENGLISH}", links(f"/s/{hash(path) & 0xFFFFFFFF:x}/x"))
-                if path.startswith("/s/")
-                else None
+        endless_site(
+            "/s/",
+            lambda path: page(
+                f"<p>{ENGLISH}", links(f"/s/{hash(path) & 0xFFFFFFFF:x}/x")
             ),
-            {"/attack": page(links("/s/1/x"))},
+            "/s/1/x",
         )
     ),
     "facets": Attack(
-        lambda server: Endless(
-            lambda path: (
-                page(f"<p>{ENGLISH}", links(*(f"{path}&f{n}={n}" for n in range(20))))
-                if path.startswith("/shop")
-                else None
+        endless_site(
+            "/shop",
+            lambda path: page(
+                f"<p>{ENGLISH}", links(*(f"{path}&f{n}={n}" for n in range(20)))
             ),
-            {"/attack": page(links("/shop?f=0"))},
+            "/shop?f=0",
         )
     ),
     "relative_links_that_grow": Attack(
-        lambda server: Endless(
-            lambda path: (
-                page(f"<p>{ENGLISH}", links("a/b/"))
-                if path.startswith("/deep/")
-                else None
-            ),
-            {"/attack": page(links("/deep/"))},
+        endless_site(
+            "/deep/", lambda _: page(f"<p>{ENGLISH}", links("a/b/")), "/deep/"
         ),
         counters=("frontier/refused/trap/repeated",),
     ),
     "identical_bodies": Attack(
-        lambda server: Endless(
-            lambda path: (
-                page(f"<p>{ENGLISH}", links(*(f"/same/{n}" for n in range(99))))
-                if path.startswith("/same/")
-                else None
-            ),
-            {"/attack": page(links("/same/0"))},
+        endless_site(
+            "/same/",
+            lambda _: page(f"<p>{ENGLISH}", links(*(f"/same/{n}" for n in range(99)))),
+            "/same/0",
         )
     ),
     "soft_404": Attack(
-        lambda server: Endless(
-            lambda path: (
-                page("<h1>Sorry</h1><p>We could not find this page.")
-                if path.startswith("/gone")
-                else None
-            ),
-            {"/attack": page(links(*(f"/gone{n}" for n in range(200))))},
+        endless_site(
+            "/gone",
+            lambda _: page("<h1>Sorry</h1><p>We could not find this page."),
+            *(f"/gone{n}" for n in range(200)),
         )
     ),
     "login_for_everything": Attack(
