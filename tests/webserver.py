@@ -104,6 +104,8 @@ class Server:
         self.routes = dict(routes or {})
         self.scheme = "https" if tls else "http"
         self.asked: list[Asked] = []
+        self.connections = 0  # open now
+        self.most_connections = 0  # ever open at the same time
         self._times: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -111,7 +113,11 @@ class Server:
             def handle(handler) -> None:
                 plain = handler.request
                 with tls.wrap_socket(plain, server_side=True) if tls else plain as ours:
-                    self._serve(ours)
+                    self._opened(1)
+                    try:
+                        self._serve(ours)
+                    finally:
+                        self._opened(-1)
 
         class Listener(socketserver.ThreadingTCPServer):
             daemon_threads = True
@@ -147,6 +153,11 @@ class Server:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+
+    def _opened(self, more: int) -> None:
+        with self._lock:
+            self.connections += more
+            self.most_connections = max(self.most_connections, self.connections)
 
     def _serve(self, connection: socket.socket) -> None:
         received = b""

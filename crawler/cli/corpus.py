@@ -20,6 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--formats", default="tsv,tmx,jsonl", help="of tsv, tmx, jsonl, parquet"
     )
+    parser.add_argument(
+        "--no-formulas",
+        action="store_true",
+        help="put an apostrophe before TSV cells that a spreadsheet would run (=1+1)",
+    )
     parser.add_argument("--remove", help="file of sites and addresses to leave out")
     parser.add_argument(
         "--monolingual",
@@ -51,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
         out=Path(args.out),
         profile=load_profile(CorpusProfile, args.profile, args.set),
         formats=tuple(args.formats.split(",")),
+        no_formulas=args.no_formulas,
         removals=Removals.read(Path(args.remove)) if args.remove else Removals.of(()),
         monolingual=args.monolingual,
     )

@@ -71,6 +71,7 @@ class Request:
     out: Path
     profile: CorpusProfile = field(default_factory=CorpusProfile)
     formats: tuple[str, ...] = ("tsv", "tmx", "jsonl")
+    no_formulas: bool = False  # in the TSV, for spreadsheets
     removals: Removals = field(default_factory=lambda: Removals.of(()))
     monolingual: bool = False
     date: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -283,7 +284,9 @@ class _Building:
         request = self._request
         base = self._out / "-".join(request.langs)
         makers: dict[str, Callable[[], CorpusSink]] = {
-            "tsv": lambda: TsvSink(base.with_suffix(".tsv.gz")),
+            "tsv": lambda: TsvSink(
+                base.with_suffix(".tsv.gz"), no_formulas=request.no_formulas
+            ),
             "tmx": lambda: TmxSink(
                 base.with_suffix(".tmx"),
                 request.langs,
@@ -356,6 +359,7 @@ class _Building:
             "langs": list(request.langs),
             "runs": [self._run_facts(RunDir(path)) for path in runs],
             "formats": list(request.formats),
+            "no_formulas": request.no_formulas,
             "sites": len(self._sites),
             "profile": to_table(self._profile),
             "counts": dict(sorted(self._counts.items())),

@@ -7,6 +7,7 @@ pair comes from. docs/corpus.md explains every column.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from crawler.data import CorpusPair, Origin
@@ -33,19 +34,30 @@ COLUMNS = (
     "bead",
     *(f"{side}_{name}" for side in ("src", "trg") for name in ORIGIN),
 )
+# What a spreadsheet takes for the start of a formula (OWASP, "CSV Injection"), in their
+# full-width forms too; a number is none.
+_FORMULA = re.compile(r"[=+\-@＝＋－＠](?![\d.]+$)")
 
 
 class TsvSink:
     """Writes one pair a line, after a line of column names."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the file."""
+    def __init__(self, path: Path, *, no_formulas: bool = False) -> None:
+        """Open the file.
+
+        `no_formulas`: for spreadsheets, which would run what a page calls `=…`; such
+        cells get an apostrophe in front, so they are no longer what the page says.
+        """
         self._file = WholeFile(path)
+        self._no_formulas = no_formulas
         self._file.write("\t".join(COLUMNS) + "\n")
 
     def write(self, item: CorpusPair) -> None:
         """Append a pair."""
-        self._file.write("\t".join(cells_of(item)) + "\n")
+        cells = cells_of(item)
+        if self._no_formulas:
+            cells = [f"'{c}" if _FORMULA.match(c) else c for c in cells]
+        self._file.write("\t".join(cells) + "\n")
 
     def close(self) -> None:
         """Put the file in its place."""

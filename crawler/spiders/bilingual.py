@@ -258,13 +258,16 @@ class BilingualSpider(Spider):
             self.scheduler.finish(lease)
 
     def _retry(self, lease: Lease, page: Page | None) -> bool:
-        """There is no answer now: does the URL get another try?"""
+        """There is no answer now: does the URL get another try?
+
+        Its site gets patience even if it does not.
+        """
+        asked = retry_after(page) if page else None
+        wait = self._retry_wait if asked is None else asked
+        self.scheduler.back_off(lease.site, min(wait, _MAX_RETRY_AFTER))
         again = self.frontier.retry(lease, max_tries=self._max_tries)
         if again:
             self.counts["fetch/retried"] += 1
-            asked = retry_after(page) if page else None
-            wait = self._retry_wait if asked is None else asked
-            self.scheduler.back_off(lease.site, min(wait, _MAX_RETRY_AFTER))
             self._commit()
         return again
 

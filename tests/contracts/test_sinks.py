@@ -103,6 +103,30 @@ def test_the_tsv_has_the_columns_of_bitextor_first(tmp_path):
         assert float(cells[4]) == 0.75
 
 
+@pytest.mark.parametrize(
+    "text", ['=HYPERLINK("http://a.is")', "+1+1", "-2+cmd", "@SUM(A1)", "＝1+1"]
+)
+def test_the_tsv_holds_no_formula_if_asked(text, tmp_path):
+    item = CorpusPair(
+        "0" * 16,
+        SentencePair(
+            "https://a.is/", "https://a.is/is", text, "-3.5", 0.75, 0.9, (1, 1)
+        ),
+        (Origin("https://a.is/"), Origin("https://a.is/is")),
+    )
+    cells = {}
+    for no_formulas in (False, True):
+        path = tmp_path / f"{no_formulas}.tsv"
+        sink = TsvSink(path, no_formulas=no_formulas)
+        sink.write(item)
+        sink.close()
+        line = path.read_text("utf-8").splitlines()[1]
+        cells[no_formulas] = line.split("\t")
+    assert cells[False][2:4] == [text, "-3.5"]
+    assert cells[True][2:4] == [f"'{text}", "-3.5"]
+    assert [a for a, b in zip(*cells.values()) if a != b] == [text]
+
+
 def test_the_jsonl_has_a_line_for_each_pair(tmp_path):
     with gzip.open(written(tmp_path, "en-is.jsonl.gz"), "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
