@@ -21,6 +21,11 @@ LANGUAGE_GATE = True  # follow the links of pages in the two languages only
 SITEMAPS = True  # read the sitemaps that robots.txt names
 SITEMAPS_MAX = 50  # files per site; an index may name thousands
 ALIGN_PROFILE = None  # a TOML file of settings/align; default: built in
+PDF = False  # True: read PDF files too (extra `pdf`)
+JS_SITES = ""  # sites whose pages need JavaScript (extra `js`): their domains
+JS_BROWSER = None  # default: the chromium on PATH, else the one of `playwright install`
+JS_SECONDS = 20  # for a page to be built; then it is read as it is
+JS_REQUESTS = 100  # files that a page may ask for
 SENTENCES = True  # pair the sentences of accepted pairs while crawling
 
 # --- politeness
@@ -68,7 +73,10 @@ WARC_GZIP_LEVEL = 6  # 0.4 % larger than 9 and 1.6 times faster (measured)
 
 # --- replay: a folder or comma list of WARC files makes the world offline
 REPLAY_WARCS = None
-ADDONS = {"crawler.components.replay.ReplayAddon": 0}
+ADDONS = {
+    "crawler.components.replay.ReplayAddon": 0,
+    "crawler.components.conversion.ConversionAddon": 100,  # stands before the replay
+}
 
 # --- Scrapy's own: only what we use. The unsafe defaults are off.
 SCHEDULER = "crawler.components.scheduler.FrontierScheduler"

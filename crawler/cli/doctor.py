@@ -28,6 +28,9 @@ _EXTRAS = {
     "spark": "pyspark",
     "parquet": "pyarrow",
     "xlmr": "torch",
+    "pdf": "pypdf",
+    "js": "scrapy_playwright",
+    "watch": "rich",
 }
 OK, NOTE, BAD = "ok", "note", "BAD"
 

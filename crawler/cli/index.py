@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     from collections import Counter
 
     from crawler.warc.cdxj import cdxj_line, entry_of, index_path, sidecar, write_cdxj
-    from crawler.warc.reader import iter_records, warc_files
+    from crawler.warc.reader import WHOLE_TYPES, iter_records, warc_files
 
     counts: Counter[str] = Counter()
     for path in warc_files(args.paths):
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
             if record.location is None:
                 counts["solid"] += 1
                 break
-            if record.type in ("response", "resource"):
+            if record.type in WHOLE_TYPES:
                 entry = entry_of(record, record.location, counts)
                 if entry:
                     lines.append(cdxj_line(entry))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Self
@@ -16,7 +17,9 @@ from crawler.data import Page
 from crawler.warc.exchange import Exchange
 from crawler.warc.http import HttpResponse, decode_body
 from crawler.warc.recovery import recover
-from crawler.warc.writer import WarcConfig, WarcWriter
+from crawler.warc.writer import HTML, WarcConfig, WarcWriter
+
+CONVERTED = "converted"  # the key of a request's meta: the HTML that an answer became
 
 
 class Archive:
@@ -51,37 +54,28 @@ class Archive:
         """Write request and response; raises WarcError when that cannot be done.
 
         `url` is the canonical URL that was asked for: Scrapy may spell it differently.
+        If the answer was converted to HTML on its way (crawler.components.conversion),
+        that is written too, and is the page.
         """
         request = response.request
-        headers = tuple(_raw(response.headers))
+        converted = request.meta.get(CONVERTED) if request else None
+        page = page_of(response, url, self._counts)
         exchange = Exchange(
             url=url,
             status=response.status,
-            response_headers=headers,
+            response_headers=tuple(_raw(response.headers)),
             body=response.body,
-            fetched_at=datetime.now(UTC),
+            fetched_at=page.fetched_at,
             method=request.method if request else "GET",
             request_headers=tuple(_raw(request.headers)) if request else (),
             reason=_reason(response.status),
             http_version=response.protocol or "HTTP/1.1",
             ip=str(response.ip_address) if response.ip_address else None,
         )
-        location = self._writer.write_exchange(exchange)
-        decoded = tuple(
-            (name.decode("latin-1"), value.decode("latin-1")) for name, value in headers
-        )
-        body = response.body
-        if any(name.lower() == b"content-encoding" for name, _ in headers):
-            answer = HttpResponse(response.status, decoded, body)
-            body = decode_body(answer, self._counts)
-        return Page(
-            url,
-            response.status,
-            decoded,
-            body,
-            exchange.fetched_at,
-            location.record_id,
-        )
+        location = self._writer.write_exchange(exchange, converted)
+        if converted is not None:
+            page = replace(page, headers=(("Content-Type", HTML),), body=converted)
+        return replace(page, record_id=location.record_id)
 
     def note(self, page: Page, fields: Iterable[tuple[str, str]]) -> None:
         """Write what was found out about a page as its metadata record."""
@@ -94,6 +88,18 @@ class Archive:
     def close(self) -> None:
         """Complete the last file."""
         self._writer.close()
+
+
+def page_of(response: Response, url: str, counts: Counter[str]) -> Page:
+    """An answer as a page, its content coding undone; `counts` takes what was wrong."""
+    headers = tuple(
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, value in _raw(response.headers)
+    )
+    body = response.body
+    if any(name.lower() == "content-encoding" for name, _ in headers):
+        body = decode_body(HttpResponse(response.status, headers, body), counts)
+    return Page(url, response.status, headers, body, datetime.now(UTC))
 
 
 def _raw(headers: Headers) -> Iterable[tuple[bytes, bytes]]:

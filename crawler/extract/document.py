@@ -5,6 +5,7 @@ The only caller of the other rooms of this folder.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import xxhash
@@ -39,11 +40,16 @@ class Reading:
 
 
 def read_page(
-    page: Page, detector: LanguageDetector | None = None, *, depth: int = 0
+    page: Page,
+    detector: LanguageDetector | None = None,
+    *,
+    depth: int = 0,
+    readable: Collection[str] = (),
 ) -> Reading:
     """Read a page, whatever it is.
 
-    `depth` is the page's distance from the nearest seed, in clicks.
+    `depth` is the page's distance from the nearest seed, in clicks; `readable`: what
+    links may end in, see `crawler.extract.links.is_page_url`.
     """
     if 300 <= page.status < 400:
         target = page.header("location")
@@ -57,10 +63,12 @@ def read_page(
         return Reading(reason="empty")
     if not looks_like_html(page.body, page.header("content-type")):
         return Reading(reason="not_html")
-    return _read_html(page, detector or _DETECTOR, depth)
+    return _read_html(page, detector or _DETECTOR, depth, readable)
 
 
-def _read_html(page: Page, detector: LanguageDetector, depth: int) -> Reading:
+def _read_html(
+    page: Page, detector: LanguageDetector, depth: int, readable: Collection[str]
+) -> Reading:
     content_type = page.header("content-type")
     linear = linearize(decode(page.body[:MAX_BODY], content_type))
     main, everything = prose(linear.tokens, linear.chunks)
@@ -68,7 +76,7 @@ def _read_html(page: Page, detector: LanguageDetector, depth: int) -> Reading:
     detected = detector.detect(
         text, hint=known_code(_attribute(linear.elements, "html", "lang"))
     )
-    links = links_of(linear.elements, page.url, depth)
+    links = links_of(linear.elements, page.url, depth, readable)
     document = Document(
         url=page.url,
         site=site_of(page.url),

@@ -7,15 +7,15 @@ what a string does, and a page has forty links.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from crawler.data import Lang, Link
 from crawler.extract.linearize import Element
 from crawler.languages import known_code
 from crawler.urls import Base
 
-# What these end in is no page with text. PDF and office files are left out too until
-# there is a reader for them.
+# What these end in is no page with text. Office files are left out too until there is
+# a reader for them; for PDF there is one (setting PDF).
 _NO_PAGES = frozenset(
     """7z aac ai apk avi avif bin bmp bz2 cab css csv dat deb dmg doc docx eot eps epub
     exe flac flv gif gz heic ico ics iso jar jpeg jpg js json kml kmz m3u m3u8 m4a m4v
@@ -32,9 +32,13 @@ MAX_LINKS = 5000
 MAX_ANCHOR = 200  # characters kept of an anchor text
 
 
-def is_page_url(url: str) -> bool:
-    """May this canonical URL be a page with text, to judge by its ending?"""
-    return url.partition("?")[0].rpartition(".")[2].lower() not in _NO_PAGES
+def is_page_url(url: str, readable: Collection[str] = ()) -> bool:
+    """May this canonical URL be a page with text, to judge by its ending?
+
+    `readable`: endings that are, although they usually are not: `pdf`.
+    """
+    ending = url.partition("?")[0].rpartition(".")[2].lower()
+    return ending not in _NO_PAGES or ending in readable
 
 
 def _targets(element: Element) -> Iterator[tuple[str, str, Lang | None]]:
@@ -75,10 +79,16 @@ def _targets(element: Element) -> Iterator[tuple[str, str, Lang | None]]:
         yield attributes.get("lang-href", ""), "alternate", None
 
 
-def links_of(elements: Sequence[Element], url: str, depth: int = 0) -> tuple[Link, ...]:
+def links_of(
+    elements: Sequence[Element],
+    url: str,
+    depth: int = 0,
+    readable: Collection[str] = (),
+) -> tuple[Link, ...]:
     """The links of a page, each URL once, in document order.
 
-    `depth` is the page's own; its links lie one deeper. Where a URL is linked twice,
+    `depth` is the page's own; its links lie one deeper. `readable`: see `is_page_url`.
+    Where a URL is linked twice,
     what is declared of it (hreflang, an anchor text) is kept from either.
     """
     base_href = next(
@@ -99,7 +109,7 @@ def links_of(elements: Sequence[Element], url: str, depth: int = 0) -> tuple[Lin
             if place not in targets:
                 targets[place] = base.join(place)
             target = targets[place]
-            if target is None or target == url or not is_page_url(target):
+            if target is None or target == url or not is_page_url(target, readable):
                 continue
             anchor = element.text[:MAX_ANCHOR]
             if target in found:

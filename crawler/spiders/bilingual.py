@@ -111,6 +111,7 @@ class BilingualSpider(Spider):
         """
         crawler, settings = self.crawler, self.crawler.settings
         self._gated = settings.getbool("LANGUAGE_GATE")
+        self._readable = ("pdf",) if settings.getbool("PDF") else ()
         self._max_tries = 1 + settings.getint("RETRY_TIMES")
         self._retry_wait = settings.getfloat("RETRY_WAIT")
         scope = Scope(self.scope)
@@ -171,7 +172,7 @@ class BilingualSpider(Spider):
     def _read(self, lease: Lease, page: Page) -> Reading:
         """What the page holds; one that breaks the reader is stored all the same."""
         try:
-            return read_page(page, depth=lease.link.depth)
+            return read_page(page, depth=lease.link.depth, readable=self._readable)
         except Exception as error:
             self.logger.warning("cannot read %s: %r", page.url, error, exc_info=True)
             return Reading(reason=f"unreadable/{type(error).__name__}")

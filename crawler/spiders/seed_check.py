@@ -10,7 +10,6 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from scrapy import Request, Spider
@@ -21,12 +20,12 @@ from scrapy.utils.project import get_project_settings
 from twisted.python.failure import Failure
 
 from crawler.components.address_guard import AddressRules
+from crawler.components.archive import page_of
 from crawler.components.assembly import check_settings
-from crawler.data import Lang, Page
+from crawler.data import Lang
 from crawler.errors import ProfileError
 from crawler.extract.document import Reading, read_page
 from crawler.frontier.robots import REFUSE_ALL, RobotsRules, origin_of, rules_of
-from crawler.warc.http import HttpResponse, decode_body
 
 _MAX_REDIRECTS = 5  # RFC 9309, section 2.3.1.2; and as many for the page itself
 # What a crawl has and a look does not need.
@@ -130,7 +129,7 @@ class SeedCheck(Spider):
         )
 
     def _robots(self, response: Response, about: dict[str, Any]) -> Iterator[Request]:
-        page = _page_of(response, about["robots"])
+        page = page_of(response, about["robots"], Counter())
         hops = about.get("robots_hops", 0)
         target = read_page(page).location if 300 <= page.status < 400 else None
         if target and hops < _MAX_REDIRECTS:
@@ -145,7 +144,7 @@ class SeedCheck(Spider):
             yield from self._ask(about["seed"], about["url"], about["hops"])
 
     def _page(self, response: Response, about: dict[str, Any]) -> Iterator[Request]:
-        page = _page_of(response, about["url"])
+        page = page_of(response, about["url"], Counter())
         reading = read_page(page)
         if reading.location and about["hops"] < _MAX_REDIRECTS:
             yield from self._ask(about["seed"], reading.location, about["hops"] + 1)
@@ -169,14 +168,3 @@ class SeedCheck(Spider):
         self._findings[seed] = Finding(
             seed, outcome, url, lang, tuple(sorted(declared - {lang})), delay
         )
-
-
-def _page_of(response: Response, url: str) -> Page:
-    headers = tuple(
-        (name.decode("latin-1"), value.decode("latin-1"))
-        for name in response.headers
-        for value in response.headers.getlist(name)
-    )
-    answer = HttpResponse(response.status, headers, response.body)
-    body = decode_body(answer, Counter())
-    return Page(url, response.status, headers, body, datetime.now(UTC))

@@ -135,8 +135,10 @@ def entry_of(
     url = url_of(record, counts)
     if url is None:
         return None
-    if record.type == "resource":
+    if record.type in ("resource", "conversion"):
         status, mime = 200, record.headers.get("content-type", "")
+        if record.type == "conversion" and not mime.startswith("text/html"):
+            return None
     else:
         response = parse_response(record.block)
         if response is None:

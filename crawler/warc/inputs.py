@@ -42,7 +42,6 @@ from crawler.warc.text_columns import (
 PIECE_SIZE = 32 * 2**20
 PIECE_PLACES = 10_000  # records chosen from an index
 
-_TYPES = PAGE_TYPES | {"conversion"}
 _GZIP = b"\x1f\x8b"
 _LETT = (".lett", ".lett.gz")
 _WET = (".wet", ".wet.gz")
@@ -166,7 +165,11 @@ def read_piece(
 def _records(piece: Piece, counts: Counter[str]) -> Iterator[Record]:
     if piece.places is None:
         yield from iter_records(
-            piece.path, types=_TYPES, counts=counts, start=piece.start, end=piece.end
+            piece.path,
+            types=PAGE_TYPES,
+            counts=counts,
+            start=piece.start,
+            end=piece.end,
         )
         return
     for offset, length in piece.places:
@@ -183,7 +186,8 @@ def _item(record: Record, counts: Counter[str]) -> Page | PlainText | Revisit | 
         if url and key is None:
             counts["warc/dropped/revisit"] += 1
         return Revisit(url, key) if url and key else None
-    if record.type == "conversion":
+    kind = record.headers.get("content-type", "")
+    if record.type == "conversion" and not kind.startswith("text/html"):
         url = url_of(record, counts)
         if url is None:
             return None

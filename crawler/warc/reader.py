@@ -7,7 +7,9 @@ Counted on the way, in `counts`:
                    record longer or shorter than it says), `header` (no record where one
                    should start)
 `warc/dropped/…`   whole records: `no_url`, `bad_url` (not http), `bad_http`,
-                   `too_large`, `revisit` (of something that is not here)
+                   `too_large`, `revisit` (of something that is not here),
+                   `conversion` (to something else than HTML)
+`warc/converted`   responses that are read as the HTML they were converted to
 `warc/repaired/…`  pages kept as well as could be: see crawler.warc.http; `date`
 """
 
@@ -28,13 +30,15 @@ from crawler.errors import WarcError
 from crawler.urls import canonicalize
 from crawler.warc.arc import arc_records
 from crawler.warc.http import HttpResponse, decode_body, parse_response
-from crawler.warc.record import OPEN, Record, WarcLocation
+from crawler.warc.record import CONVERTED_TO, OPEN, Record, WarcLocation
 from crawler.warc.remote import Location, is_remote, read_range
 from crawler.warc.scan import Damage, Found, WarcStream, opened, take
 
 logger = logging.getLogger(__name__)
 
-PAGE_TYPES = frozenset({"response", "resource", "revisit"})
+# Of records that a page, or a whole one, may be had from.
+WHOLE_TYPES = frozenset({"response", "resource", "conversion"})
+PAGE_TYPES = WHOLE_TYPES | {"revisit"}
 
 SUFFIXES = (".warc", ".warc.gz", ".warc.xz", ".warc.zst", ".arc", ".arc.gz")
 NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
@@ -101,7 +105,7 @@ def _revisited(
     """A second pass: remembering every digest in the first would cost memory."""
     again: Counter[str] = Counter()  # what is wrong was counted the first time
     for file in files:
-        for record in iter_records(file, types={"response", "resource"}, counts=again):
+        for record in iter_records(file, types=WHOLE_TYPES, counts=again):
             key = origin_key(record)
             for revisit in revisits.pop(key, ()) if key else ():
                 if page := revisited_page(revisit, record, counts):
@@ -131,12 +135,21 @@ def revisited_page(
 
 
 def page_of(record: Record, counts: Counter[str]) -> Page | None:
-    """The page that a response or resource record holds, or None, counted."""
+    """The page that a record holds, or None, counted.
+
+    What was converted to HTML (`crawler.warc.writer`) is read as the HTML, once.
+    """
     url = url_of(record, counts)
     if url is None:
         return None
-    if record.type == "resource":
+    if CONVERTED_TO.lower() in record.headers:
+        counts["warc/converted"] += 1
+        return None
+    if record.type in ("resource", "conversion"):
         kind = record.headers.get("content-type", "application/octet-stream")
+        if record.type == "conversion" and not kind.startswith("text/html"):
+            counts["warc/dropped/conversion"] += 1
+            return None
         response = HttpResponse(200, (("Content-Type", kind),), record.block)
     else:
         parsed = parse_response(record.block)

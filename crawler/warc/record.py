@@ -16,6 +16,8 @@ from datetime import UTC, datetime
 
 from fastwarc.stream_io import GzipWriter
 
+# Our field of a response whose page is to be read from a conversion record: its id.
+CONVERTED_TO = "Bifocal-Converted-To"
 OPEN = ".open"  # ends the name of a file that is being written, or whose writer died
 
 Headers = tuple[tuple[bytes, bytes], ...]

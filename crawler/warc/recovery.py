@@ -17,7 +17,7 @@ from pathlib import Path
 from crawler.errors import WarcError
 from crawler.warc.cdxj import cdxj_line, entry_of
 from crawler.warc.openfile import complete, notes_path
-from crawler.warc.reader import iter_records
+from crawler.warc.reader import WHOLE_TYPES, iter_records
 from crawler.warc.record import OPEN
 
 logger = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ def _complete(path: Path, descriptor: int) -> Recovered:
                 continue
             records += 1
             end = record.location.offset + record.location.length
-            if record.type in ("response", "resource"):
+            if record.type in WHOLE_TYPES:
                 entry = entry_of(record, record.location, Counter())
                 if entry:
                     lines.append(cdxj_line(entry))

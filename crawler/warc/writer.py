@@ -2,7 +2,8 @@
 
 Each file opens with a warcinfo record; each exchange is a request and a response
 record, and what was found out later about a page is a metadata record that refers to
-its response.
+its response. A page that had to be converted to be read (PDF, JavaScript) lies before
+them as a conversion record, and its response names that.
 
 A file has the suffix `.open` until it is complete and its index (`x.cdxj`) lies beside
 it. Every record goes to the operating system whole, at once: a killed process costs at
@@ -25,6 +26,7 @@ from crawler.warc.cdxj import IndexEntry
 from crawler.warc.exchange import Exchange, mime_of, request_head, response_head
 from crawler.warc.openfile import OpenFile
 from crawler.warc.record import (
+    CONVERTED_TO,
     WarcLocation,
     compress,
     layout,
@@ -34,6 +36,7 @@ from crawler.warc.record import (
     warc_date,
 )
 
+HTML = "text/html; charset=utf-8"  # what a page is converted to
 _FORMAT = (
     "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 )
@@ -85,10 +88,14 @@ class WarcWriter:
         self._serial = 0
         self._file: OpenFile | None = None
 
-    def write_exchange(self, exchange: Exchange) -> WarcLocation:
-        """Store a request and its response; returns where the response lies.
+    def write_exchange(
+        self, exchange: Exchange, converted: bytes | None = None
+    ) -> WarcLocation:
+        """Store a request and its response; returns where the page lies.
 
-        Raises WarcError when it cannot be written; all before it stays readable.
+        `converted`: the page as HTML (UTF-8), if the answer was something else; it goes
+        before the response, as a conversion record, and is what readers read. Raises
+        WarcError when it cannot be written; all before it stays readable.
         """
         response_id, request_id = self._new_id(), self._new_id()
         date = warc_date(exchange.fetched_at)
@@ -114,9 +121,13 @@ class WarcWriter:
         ]
         if exchange.truncated:
             response.append(("WARC-Truncated", exchange.truncated))
+        file = self._room()
+        page = None
+        if converted is not None:
+            page = self._convert(file, exchange, converted, response_id)
+            response.append((CONVERTED_TO, page.record_id or ""))
         packed_request = self._pack(request, request_head(exchange))
         packed = self._pack(response, response_head(exchange) + exchange.body)
-        file = self._room()
         location = WarcLocation(
             file.name, file.size + len(packed_request), len(packed), response_id
         )
@@ -129,6 +140,25 @@ class WarcWriter:
             location,
         )
         file.append(packed_request + packed, entry)
+        return page or location
+
+    def _convert(
+        self, file: OpenFile, exchange: Exchange, html: bytes, response_id: str
+    ) -> WarcLocation:
+        record_id, digest = self._new_id(), sha1(html)
+        headers = [
+            ("WARC-Type", "conversion"),
+            ("WARC-Record-ID", record_id),
+            ("WARC-Target-URI", uri(exchange.url)),
+            ("WARC-Date", warc_date(exchange.fetched_at)),
+            ("WARC-Refers-To", response_id),
+            ("WARC-Payload-Digest", digest),
+            ("Content-Type", HTML),
+        ]
+        packed = self._pack(headers, html)
+        location = WarcLocation(file.name, file.size, len(packed), record_id)
+        date, mime = exchange.fetched_at, HTML.partition(";")[0]
+        file.append(packed, IndexEntry(exchange.url, date, 200, mime, digest, location))
         return location
 
     def write_metadata(
