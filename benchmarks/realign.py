@@ -1,19 +1,26 @@
 """How fast is an archive turned into pairs, and does it stay so as it grows?
 
-    python -m benchmarks.realign BUILT [--pages 10000 50000 200000] [--langs en,fr]
+    python -m benchmarks.realign BUILT [--only growth] [--pages 10000 50000 200000]
 
 BUILT is a folder of recorded sites (`*.warc.gz`), built from packages. They are
 repeated under many host names until there are enough pages: each host has a tenth of a
 site, all versions of a page together. What is measured is `bifocal align` with a stored
 lexicon, as a process of its own: pages a second by the wall and by processor time, each
-stage, the memory of all processes together, bytes on the disk between the stages. Then
-two jobs against one, and Spark local[2] against two jobs. Writes results/realign.json.
+stage, the memory of all processes together, bytes on the disk between the stages.
+
+    growth     one job on ever more pages
+    sentences  `bifocal corpus` after it
+    jobs       two jobs against one, and against two runs side by side, which is all
+               that the machine has
+    spark      local[2] against two jobs
+    giant      a site of 50,000 pages among others, two jobs, 4 GB
+
+Writes results/realign.json, whose other parts stay.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import os
 import re
@@ -22,21 +29,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import xxhash
 
 from benchmarks.machine import machine
-from crawler.aligner.profile import AlignProfile
 from crawler.data import Page
 from crawler.handles import handle_of
-from crawler.realign.local import align_collection
-from crawler.realign.progress import Progress
-from crawler.realign.request import Request
 from crawler.urls import site_of
 from crawler.warc.reader import iter_pages
 from tests.worlds import write_warc
@@ -56,119 +60,128 @@ SITES = (
 PARTS = 10  # of a site, each under a host name of its own
 FILE_PAGES = 5000
 PSS = re.compile(r"^Pss:\s+(\d+)", re.MULTILINE)
-STAGE = re.compile(r"^(\w+).* in ([\d.]+) s", re.MULTILINE)
+STAGE = re.compile(r"^(\w+).* in ([\d.]+) s$", re.MULTILINE)
+SESSION = re.compile(r"^Spark .* in ([\d.]+) s$", re.MULTILINE)
 
 
-def copies(built: Path, names: tuple[str, ...], pages: int) -> Iterator[Page]:
-    """So many pages: the sites, part by part, under ever new names."""
-    done = 0
-    for number in range(10**6):
-        part, cycle = number % PARTS, number // PARTS
+def copies(built: Path, names: tuple[str, ...], domain: str = "") -> Iterator[Page]:
+    """Pages without end: the sites, part by part, under ever new names.
+
+    With a domain all are one site of that name. 1 GB of pages is held in memory.
+    """
+    parts: defaultdict[tuple[int, str], list[Page]] = defaultdict(list)
+    for name in names:
+        for page in iter_pages(built / f"{name}.warc.gz"):
+            family = handle_of(page.url).text.encode()
+            parts[xxhash.xxh32_intdigest(family) % PARTS, name].append(page)
+    for number in count():
+        cycle, part = divmod(number, PARTS)
         for name in names:
             site = site_of(f"https://{name}/")
             stem, _, suffix = site.partition(".")
-            renamed = f"{stem}-{cycle:03}{part}.{suffix}"
-            for page in iter_pages(built / f"{name}.warc.gz"):
-                family = handle_of(page.url).text.encode()
-                if xxhash.xxh32_intdigest(family) % PARTS != part:
-                    continue
+            renamed = f"{stem}-{cycle:03}{part}.{domain or suffix}"
+            for page in parts[part, name]:
                 yield replace(
                     page,
                     url=page.url.replace(site, renamed),
                     body=page.body.replace(site.encode(), renamed.encode()),
                 )
-                done += 1
-                if done >= pages:
-                    return
 
 
-def make_collection(built: Path, pages: int, folder: Path) -> list[Path]:
+def make_collection(
+    built: Path, pages: int, folder: Path, domain: str = ""
+) -> list[Path]:
     """WARC files of 5,000 pages each, in the order of their names."""
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"{n:05}.warc.gz" for n in range(-(-pages // FILE_PAGES))]
     if not files[-1].exists():
-        stream = copies(built, SITES, pages)
+        stream = copies(built, SITES, domain)
         for path in files:
-            write_warc(path, islice(stream, FILE_PAGES))
+            chunk = islice(stream, FILE_PAGES)
+            if path.exists():
+                deque(chunk, maxlen=0)  # made before, the same
+            else:
+                write_warc(path.with_suffix(".partial.gz"), chunk).replace(path)
     return files
 
 
-def align(files: list[Path], out: Path, *words: str) -> dict[str, Any]:
-    """Run `bifocal align`, watched."""
-    shutil.rmtree(out, ignore_errors=True)
-    command = [Path(sys.executable).with_name("bifocal"), "align", *files]
+def bifocal(*words: object) -> list[str]:
+    return [str(Path(sys.executable).with_name("bifocal")), *map(str, words)]
+
+
+def watch(command: list[str], work: Path) -> tuple[dict[str, Any], str]:
+    """Run a command to its end; what it took, by stage, and what it said."""
     started = time.monotonic()
     cpu: dict[int, float] = {}  # of each process, as last seen
+    stages: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen(
-            [*command, "--out", out, *words], stdout=log, stderr=log
-        )
-        peak = work = 0
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+        peak = disk = 0
         while process.poll() is None:
             family = family_of(process.pid)
             cpu |= {pid: cpu_of(pid) or cpu.get(pid, 0) for pid in family}
             peak = max(peak, sum(map(memory_of, family)))
-            work = max(work, size_of(out / "work"))
+            disk = max(disk, size_of(work))
+            for stage, wall in STAGE.findall(said(log)):
+                before = sum(row["cpu s"] for row in stages.values())
+                spent = round(sum(cpu.values()) - before, 1)
+                stages.setdefault(stage, {"wall s": float(wall), "cpu s": spent})
             time.sleep(0.2)
         wall = time.monotonic() - started
-        log.seek(0)
-        said = log.read()
+        text = said(log)
     if process.returncode:
-        raise SystemExit(said)
-    seconds = sum(cpu.values())
+        raise SystemExit(text)
+    return {
+        "wall s": round(wall, 1),
+        "cpu s": round(sum(cpu.values()), 1),
+        "stages": stages,
+        "peak MB": round(peak / 2**20),
+        "between the stages, MB": round(disk / 2**20),
+    }, text
+
+
+def said(log: TextIO) -> str:
+    """What a process has written so far; it goes on writing at the end."""
+    return os.pread(log.fileno(), 2**20, 0).decode("utf-8", "replace")
+
+
+def align(files: list[Path], out: Path, *words: object) -> dict[str, Any]:
+    """Run `bifocal align`, watched."""
+    shutil.rmtree(out, ignore_errors=True)
+    command = bifocal("align", *files, "--out", out, *words)
+    took, text = watch(command, out / "work")
     stats = json.loads((out / "stats.json").read_text())
     pages = stats["warc/pages"]
-    return {
+    result = {
         "pages": pages,
         "pages of the two languages": stats["align/pages"],
         "pairs": stats["pairs"],
-        "wall s": round(wall, 1),
-        "cpu s": round(seconds, 1),
-        "pages/s": round(pages / wall, 1),
-        "pages/cpu s": round(pages / seconds, 1),
-        "stages, s": {
-            name: float(seconds)
-            for name, seconds in re.findall(
-                r"^(\w+).* in ([\d.]+) s", said, re.MULTILINE
-            )
-        },
-        "peak MB": round(peak / 2**20),
-        "between the stages, MB": round(work / 2**20),
+        "pages/s": round(pages / took["wall s"], 1),
+        "pages/cpu s": round(pages / took["cpu s"], 1),
+        **took,
     }
+    if session := SESSION.search(text):
+        result["session s"] = float(session[1])
+    return result
 
 
-class Stages(Progress):
-    """Processor time of each stage, and what it leaves on the disk."""
-
-    def __init__(self, work: Path) -> None:
-        super().__init__(io.StringIO())
-        self.work = work
-        self.table: dict[str, dict[str, float]] = {}
-
-    def begin(self, stage: str, total: float, *, unit: str = "pages") -> None:
-        """Note the processor time."""
-        super().begin(stage, total, unit=unit)
-        self.cpu = time.process_time()
-
-    def end(self) -> None:
-        """Add a row to the table."""
-        super().end()
-        self.table[self._stage] = {
-            "cpu s": round(time.process_time() - self.cpu, 1),
-            "pages": self._items,
-            "MB on the disk": round(size_of(self.work) / 1e6, 1),
-        }
-
-
-def stages(files: list[Path], out: Path, langs: str, lexicon: Path) -> dict[str, Any]:
-    """The stages of one process, which is this one."""
-    shutil.rmtree(out, ignore_errors=True)
-    progress = Stages(out / "work")
-    profile = AlignProfile()
-    paths = tuple(map(str, files))
-    request = Request(paths, tuple(langs.split(",")), out, profile, lexicon)
-    align_collection(request, progress=progress)
-    return progress.table
+def side_by_side(files: list[Path], out: Path, *words: object) -> float:
+    """Seconds of two runs at once, each with half of the files."""
+    outs = [out.with_name(f"{out.name}-{n}") for n in range(2)]
+    for path in outs:
+        shutil.rmtree(path, ignore_errors=True)
+    started = time.monotonic()
+    processes = [
+        subprocess.Popen(
+            bifocal("align", *files[n::2], "--out", path, *words),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for n, path in enumerate(outs)
+    ]
+    if any(process.wait() for process in processes):
+        raise SystemExit("a run failed")
+    return round(time.monotonic() - started, 1)
 
 
 def memory_of(pid: int) -> int:
@@ -192,10 +205,12 @@ def cpu_of(pid: int) -> float:
 
 def family_of(pid: int) -> list[int]:
     """A process and all that descend from it."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
+    children: list[str] = []
+    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children += thread.read_text().split()
+        except OSError:
+            continue
     return [pid, *(d for child in children for d in family_of(int(child)))]
 
 
@@ -217,52 +232,85 @@ def main() -> None:
     )
     parser.add_argument("--langs", default="en,fr")
     parser.add_argument(
-        "--compared", type=int, default=50_000, help="pages of the rest"
+        "--compared", type=int, default=20_000, help="pages of jobs and spark"
     )
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()) / "realign"
     )
-    parser.add_argument(
-        "--only", nargs="+", default=["stages", "growth", "jobs", "spark"]
-    )
+    parts = ["growth", "sentences", "jobs", "spark", "giant"]
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     args = parser.parse_args()
-    collection, out = args.folder / "warcs", args.folder / "out"
-    files = make_collection(args.built, max(args.pages), collection)
+    out = args.folder / f"out-{os.getpid()}"
+    files = make_collection(args.built, max(args.pages), args.folder / "warcs")
     lexicon = args.folder / "lexicon.npz"
     if not lexicon.exists():
         align(files[:2], out, "--langs", args.langs)
         shutil.copy(out / "lexicon.npz", lexicon)
-    words = ("--langs", args.langs, "--lexicon", str(lexicon), "--memory", "4G")
-    result = json.loads(RESULT.read_text()) if RESULT.exists() else {}
-    result |= {"machine": machine("numpy", "scipy", "selectolax", "fastwarc")}
-    result |= {"langs": args.langs, "sites": list(SITES)}
-    if "stages" in args.only:
-        result["stages of 10,000 pages"] = stages(files[:2], out, args.langs, lexicon)
+    words = ("--langs", args.langs, "--lexicon", lexicon, "--memory", "4G")
+
+    def note(part: str, measured: dict[str, Any]) -> None:
+        print(part, json.dumps(measured, indent=1), flush=True)
+        result = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+        about = {
+            "machine": machine("numpy", "scipy", "selectolax", "fastwarc"),
+            "langs": args.langs,
+            "sites": list(SITES),
+        }
+        result |= about | {part: {**result.get(part, {}), **measured}}
+        RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+
     if "growth" in args.only:
-        table = result.setdefault("one job", {})
         for pages in args.pages:
-            table[str(pages)] = align(files[: pages // FILE_PAGES], out, *words)
-            print(pages, json.dumps(table[str(pages)]), flush=True)
-            RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
-    chosen = files[: min(args.pages[-1], args.compared) // FILE_PAGES]
+            note(
+                "growth", {str(pages): align(files[: pages // FILE_PAGES], out, *words)}
+            )
+    if "sentences" in args.only:
+        pairs = align(files[:2], out, *words)
+        corpus = args.folder / "corpus"
+        shutil.rmtree(corpus, ignore_errors=True)
+        command = bifocal("corpus", out, "--langs", args.langs, "--out", corpus)
+        took, _ = watch([*command, "--formats", "tsv"], corpus)
+        counts = json.loads((corpus / "corpus.json").read_text())["counts"]
+        seconds = pairs["cpu s"] + took["cpu s"]
+        measured = {
+            "page pairs": counts["corpus/page_pairs"],
+            "sentence pairs": counts["corpus/sentence_pairs"],
+            "align": pairs,
+            "corpus": took,
+            "pages/cpu s": round(pairs["pages"] / seconds, 1),
+        }
+        note("sentences", measured)
+    chosen = files[: args.compared // FILE_PAGES]
+    if "jobs" in args.only or "spark" in args.only:
+        two = align(chosen, out, *words, "--jobs", 2)
+        expected = (out / "pairs.tsv.gz").read_bytes()
     if "jobs" in args.only:
-        one, two = (align(chosen, out, *words, "--jobs", n) for n in "12")
-        result["jobs"] = {
+        one = align(chosen, out, *words)
+        apart = side_by_side(chosen, out, *words)
+        measured = {
             "1": one,
             "2": two,
             "times": round(one["wall s"] / two["wall s"], 2),
-        }
-    if "spark" in args.only:
-        two = align(chosen, out, *words, "--jobs", "2")
-        expected = (out / "pairs.tsv.gz").read_bytes()
-        spark = align(chosen, out, *words, "--spark", "local[2]")
-        result["spark"] = {
-            "local[2]": spark,
-            "two jobs": two,
+            "two runs side by side, s": apart,
+            "times, side by side": round(one["wall s"] / apart, 2),
             "same output": (out / "pairs.tsv.gz").read_bytes() == expected,
         }
-    RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
-    print(json.dumps(result, indent=1))
+        note("jobs", measured)
+    if "spark" in args.only:
+        spark = align(chosen, out, *words, "--spark", "local[2]")
+        seconds = spark["wall s"] - spark["session s"]
+        measured = {
+            "local[2]": spark,
+            "two jobs": two,
+            "times, without the session": round(seconds / two["wall s"], 2),
+            "same output": (out / "pairs.tsv.gz").read_bytes() == expected,
+        }
+        note("spark", measured)
+    if "giant" in args.only:
+        giant = make_collection(args.built, 50_000, args.folder / "giant", "giant.org")
+        note("giant", align([*giant, *files[:2]], out, *words, "--jobs", 2))
+    for path in args.folder.glob(f"{out.name}*"):
+        shutil.rmtree(path)
 
 
 if __name__ == "__main__":

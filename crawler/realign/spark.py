@@ -22,6 +22,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from tempfile import gettempdir
+from time import monotonic
 from typing import Any
 
 import xxhash
@@ -41,6 +42,8 @@ from crawler.realign.steps import (
 )
 from crawler.sinks.pairs import write_pairs
 from crawler.warc.inputs import Piece, Revisits
+
+logger = logging.getLogger(__name__)
 
 # (which pair of languages, group of sites); _NOTES for what is known of a whole piece
 _Key = tuple[int, str]
@@ -97,6 +100,7 @@ def _context(master: str) -> Any:
         raise RunError(
             f"Spark is not installed: {error} (pip install -e '.[spark]')"
         ) from error
+    started = monotonic()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     logging.getLogger("py4j").setLevel(logging.WARNING)  # it tells of every close
     conf = SparkConf().setAppName("bifocal align").setIfMissing("spark.master", master)
@@ -110,6 +114,7 @@ def _context(master: str) -> Any:
             " apt-get install openjdk-17-jre-headless)"
         ) from error
     context.setLogLevel("ERROR")
+    logger.info("Spark %s: session in %.1f s", context.version, monotonic() - started)
     return context
 
 
