@@ -1,7 +1,9 @@
 """Print a run's pairs as Bitextor's document aligner does: score and two line numbers.
 
 The two folders hold `url.gz` of either language, as warc2text and Bitextor write them;
-lines are counted from 1. Bitextor's next stage takes the table as it is.
+lines are counted from 1. Bitextor's next stage takes the table as it is. With a
+translation of the first folder's texts comes instead what that stage makes of it, the
+input of bleualign-cpp: URLs and texts in base64.
 
 Example: bifocal docalign runs/is1 shards/en/1/1 shards/is/1/1 > en1_is1.matches
 """
@@ -16,6 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directory", help="run directory of `bifocal align`")
     parser.add_argument("src", help="folder of the first language")
     parser.add_argument("trg", help="folder of the second language")
+    parser.add_argument(
+        "--translated",
+        metavar="COLUMN",
+        help="sentences of the first folder in the second language (gzip, base64, line"
+        " by line): print bleualign's input",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -23,13 +31,19 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from crawler.errors import RunDirError
-    from crawler.realign.docalign import matches
+    from crawler.realign.docalign import bleualign_input, matches
     from crawler.rundir import RunDir
     from crawler.sinks.pairs import read_pairs
 
     pairs = RunDir(args.directory).pairs
     if not pairs.exists():
         raise RunDirError(f"{pairs}: no such file (give a run directory with pairs)")
-    for row in matches(read_pairs(pairs), Path(args.src), Path(args.trg)):
+    src, trg = Path(args.src), Path(args.trg)
+    rows = (
+        bleualign_input(read_pairs(pairs), src, trg, Path(args.translated))
+        if args.translated
+        else matches(read_pairs(pairs), src, trg)
+    )
+    for row in rows:
         print(*row, sep="\t")
     return 0

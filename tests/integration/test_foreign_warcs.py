@@ -1,12 +1,21 @@
-"""WARC files of other writers: real wget, warcio, FastWARC."""
+"""Archives of other writers: real wget, warcio, FastWARC; ARC and WET by the book.
+
+No program that is still to be had writes ARC or WET. Those here are put together byte
+for byte: ARC as Heritrix 1 writes version 1 of the format (Burner & Kahle 1996, and the
+metadata that Heritrix adds), WET as Common Crawl publishes it.
+"""
 
 from __future__ import annotations
 
+import base64
 import gc
+import gzip
+import hashlib
 import io
 import shutil
 import subprocess
 import threading
+import uuid
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -141,3 +150,106 @@ def test_other_libraries(tmp_path, write, name):
     assert [world.answer(url).body for url in PAGES] == [p.body for p in PAGES.values()]
     world.close()
     assert pairs(path, tmp_path) == SITE.gold("en", "is")
+
+
+# ---------------------------------------------------------------- by the book
+
+
+def arc_member(url: str, kind: str, block: bytes) -> bytes:
+    """A record of version 1: five columns, a line break, the block, a line break."""
+    line = f"{url} 192.0.2.7 20060414181209 {kind} {len(block)}\n"
+    return line.encode() + block + b"\n"
+
+
+def write_arc(path: Path) -> None:
+    """One gzip member for each record, as IAH-20060414-00000-crawler.arc.gz."""
+    about = (
+        b"1 1 InternetArchive\n"
+        b"URL IP-address Archive-date Content-type Archive-length\n"
+        b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+        b'<arcmetadata xmlns:dc="http://purl.org/dc/elements/1.1/"'
+        b' xmlns:arc="http://archive.org/arc/1.0/">\n'
+        b"<arc:software>Heritrix 1.8.0 http://crawler.archive.org</arc:software>\n"
+        b"<dc:format>ARC file version 1.1</dc:format>\n</arcmetadata>\n"
+    )
+    members = [
+        arc_member(f"filedesc://{path.name}", "text/plain", about),
+        arc_member("dns:town.example", "text/dns", b"20060414181205\n192.0.2.7\n"),
+    ]
+    for url, page in PAGES.items():
+        head = (
+            "HTTP/1.1 200 OK\r\nDate: Fri, 14 Apr 2006 18:12:09 GMT\r\n"
+            f"Content-Length: {len(page.body)}\r\nConnection: close\r\n"
+            "Content-Type: text/html; charset=utf-8\r\n\r\n"
+        )
+        members.append(arc_member(url, "text/html", head.encode() + page.body))
+    packed = path.suffix == ".gz"
+    path.write_bytes(b"".join(map(gzip.compress, members) if packed else members))
+
+
+def warc_member(lines: list[str], block: bytes) -> bytes:
+    head = "\r\n".join(["WARC/1.0", *lines, f"Content-Length: {len(block)}", "", ""])
+    return gzip.compress(head.encode() + block + b"\r\n\r\n")
+
+
+def write_wet(path: Path) -> None:
+    """A member for each record, a description first, as in CC-MAIN-2024-10."""
+    about = (
+        "Software-Info: ia-web-commons.1.1.10-SNAPSHOT-20240305101012\r\n"
+        "Extracted-Date: Tue, 05 Mar 2024 16:33:22 GMT\r\n"
+        "robots: checked via crawler-commons 1.5-SNAPSHOT"
+        " (https://github.com/crawler-commons/crawler-commons)\r\n"
+        "isPartOf: CC-MAIN-2024-10\r\n"
+        "operator: Common Crawl Admin (info@commoncrawl.org)\r\n"
+        "description: Wide crawl of the web for February/March 2024\r\n"
+        "publisher: Common Crawl\r\n\r\n"
+    )
+    lines = [
+        "WARC-Type: warcinfo",
+        "WARC-Date: 2024-03-05T16:33:22Z",
+        f"WARC-Filename: {path.name}",
+        "WARC-Record-ID: <urn:uuid:8f3a1d8c-61ab-4a9e-a1bb-6ee3b1f38a6e>",
+        "Content-Type: application/warc-fields",
+    ]
+    members = [warc_member(lines, about.encode())]
+    for concept in range(SITE.concepts):
+        for lang in SITE.langs:
+            title, sentences = SITE.title(concept, lang), SITE.sentences(concept, lang)
+            text = "\n".join([title, *sentences]).encode()
+            digest = base64.b32encode(hashlib.sha1(text).digest()).decode()
+            lines = [
+                "WARC-Type: conversion",
+                f"WARC-Target-URI: {SITE.url(concept, lang)}",
+                "WARC-Date: 2024-02-20T22:13:05Z",
+                f"WARC-Record-ID: <urn:uuid:{uuid.uuid4()}>",
+                "WARC-Refers-To: <urn:uuid:3be4d0c1-08f5-4b06-9e55-3a2a3f0c8d52>",
+                f"WARC-Block-Digest: sha1:{digest}",
+                f"WARC-Identified-Content-Language: {'isl' if lang == 'is' else 'eng'}",
+                "Content-Type: text/plain",
+            ]
+            members.append(warc_member(lines, text))
+    path.write_bytes(b"".join(members))
+
+
+@pytest.mark.parametrize(
+    "name", ["IAH-20060414-00000.arc", "IAH-20060414-00000.arc.gz"]
+)
+def test_arc_by_the_book(tmp_path, name):
+    path = tmp_path / name
+    write_arc(path)
+    counts: Counter[str] = Counter()
+    pages = {page.url: page.body for page in iter_pages(path, counts=counts)}
+    assert pages == {url: page.body for url, page in PAGES.items()}
+    assert not [name for name in counts if "damaged" in name or "repaired" in name]
+    assert pairs(path, tmp_path) == SITE.gold("en", "is")
+
+
+def test_wet_by_the_book(tmp_path):
+    path = tmp_path / "CC-MAIN-20240220211055-20240221001055-00000.warc.wet.gz"
+    write_wet(path)
+    found = pairs(path, tmp_path)
+    assert found  # of text alone, without markup and links
+    assert len(found & SITE.gold("en", "is")) >= 0.8 * len(SITE.gold("en", "is"))
+    stats = Run(tmp_path / "pairs").stats
+    assert stats["warc/pages"] == len(SITE.langs) * SITE.concepts
+    assert not [name for name in stats if "damaged" in name or "repaired" in name]

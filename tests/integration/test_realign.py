@@ -256,31 +256,6 @@ def write_lines(path: Path, lines: list[bytes]) -> None:
     path.write_bytes(gzip.compress(b"\n".join(lines) + b"\n"))
 
 
-def test_a_wet_file(tmp_path):
-    records = [
-        layout(
-            [
-                ("WARC-Type", "conversion"),
-                ("WARC-Target-URI", site.url(concept, lang)),
-                ("WARC-Date", "2024-03-01T12:00:00Z"),
-                ("Content-Type", "text/plain"),
-            ],
-            "\n".join(
-                [site.title(concept, lang), *site.sentences(concept, lang)]
-            ).encode(),
-        )
-        for site in SITES
-        for concept in range(site.concepts)
-        for lang in LANGS
-    ]
-    path = tmp_path / "a.warc.wet.gz"
-    path.write_bytes(b"".join(gzip.compress(record) for record in records))
-    align_collection(request([tmp_path], tmp_path / "out"))
-    found = set(pair_urls(Run(tmp_path / "out")))
-    assert len(found & gold()) >= 0.8 * len(gold())
-    assert len(found - gold()) <= 0.1 * len(found)
-
-
 def test_a_revisit_is_paired_as_the_page_that_it_stands_for(tmp_path):
     site = build_site(concepts=12)
     pages = list(site.pages())
