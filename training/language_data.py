@@ -34,7 +34,7 @@ from crawler.handles import handle_of
 from crawler.languages import all_languages
 from crawler.urls import host_labels, host_of, registered_domain, split
 from models.rules import UNKNOWN
-from training.data.splits import TRAIN
+from training.data.splits import TRAIN, left_out
 from training.data.terms import read_terms
 from training.protocol import Collection, capped
 
@@ -106,17 +106,17 @@ class LanguageData:
 
     def _rows(self, collection: Collection) -> list[Example]:
         rows: dict[str, Example] = {}
-        sites = sorted({row.site for row in collection.urls[TRAIN]})
-        dropped = round((1 - self.config.share) * len(sites))
-        left_out = {
-            *self.config.without,
-            *random.Random(self.seed).sample(sites, dropped),
-        }
+        dropped = left_out(
+            (row.site for row in collection.urls[TRAIN]),
+            self.config.without,
+            self.config.share,
+            seed=self.seed,
+        )
         for row in collection.urls[TRAIN]:
-            if row.lang and row.site not in left_out:
+            if row.lang and row.site not in dropped:
                 rows[row.url] = Example(row.url, row.lang)
         for pair in collection.pairs[TRAIN]:
-            if pair.site in left_out:
+            if pair.site in dropped:
                 continue
             for url, lang in ((pair.url_a, pair.lang_a), (pair.url_b, pair.lang_b)):
                 if not pair.code_only or url not in rows:

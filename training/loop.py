@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, PartialState
 from torch import Tensor, nn
 
 from crawler.errors import UsageError
@@ -51,6 +51,11 @@ def seed_everything(seed: int) -> None:
     """Python's, numpy's (through torch's workers none) and torch's generators."""
     random.seed(seed)
     torch.manual_seed(seed)
+
+
+def writes() -> bool:
+    """Whether this is the one of several processes that writes the files."""
+    return bool(PartialState().is_main_process)
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,9 @@ def train(task: Task[T], config: LoopConfig, out: Path) -> float:
     while epoch < config.max_epochs and stale < config.patience:
         epoch += 1
         rows = task.examples(epoch, epoch * config.grow)
-        rows = rows[accelerator.process_index :: accelerator.num_processes]
+        # as many for each: a process with a batch more would wait for ever
+        even = len(rows) - len(rows) % accelerator.num_processes
+        rows = rows[accelerator.process_index : even : accelerator.num_processes]
         seed_everything(config.seed + epoch)  # a resumed run repeats an unbroken one
         network.train()
         began = time.monotonic()

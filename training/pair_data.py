@@ -28,7 +28,7 @@ import numpy.typing as npt
 from crawler.data import Site
 from crawler.urls import site_of
 from models.url_pair import UrlView
-from training.data.splits import TRAIN
+from training.data.splits import TRAIN, left_out
 from training.data.tables import PairRow
 from training.data.terms import read_terms
 from training.negatives import UrlPair, site_negatives, synthetic_negatives
@@ -46,6 +46,7 @@ class PairDataConfig:
     negatives: str = "site"  # genuine ones; or synthetic, as the paper
     pool: int = 600  # other URLs of a site that negatives are taken from
     without: tuple[str, ...] = ()  # sites to leave out
+    share: float = 1.0  # of the sites, for learning curves
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,14 @@ class LabelledPair:
     def site(self) -> Site:
         """Registered domain."""
         return site_of(self.url_a)
+
+
+def sites_left_out(
+    collection: Collection, config: PairDataConfig, seed: int
+) -> set[Site]:
+    """The train sites that neither pairs nor texts may come from."""
+    sites = (row.site for row in collection.pairs[TRAIN])
+    return left_out(sites, config.without, config.share, seed=seed)
 
 
 def labelled_pairs(
@@ -97,7 +106,8 @@ def labelled_pairs(
 def _positives(
     collection: Collection, config: PairDataConfig, seed: int
 ) -> list[PairRow]:
-    rows = [row for row in collection.pairs[TRAIN] if row.site not in config.without]
+    dropped = sites_left_out(collection, config, seed)
+    rows = [row for row in collection.pairs[TRAIN] if row.site not in dropped]
     rows = capped(
         rows, lambda row: (row.host, row.code_only), config.max_per_host, seed
     )
@@ -123,7 +133,7 @@ class Texts:
         self,
         collection: Collection,
         terms: Sequence[Path],
-        without: Sequence[Site] = (),
+        without: AbstractSet[Site] = frozenset(),
         *,
         max_per_host: int = 400,
         seed: int = 71213,

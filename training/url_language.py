@@ -33,8 +33,9 @@ from crawler.errors import UsageError
 from models.preprocess import url_text
 from training.command import run_script
 from training.data.splits import DEV
+from training.distillation import DistillationConfig, LanguageTeacher
 from training.language_data import Example, LanguageData, LanguageDataConfig
-from training.loop import LoopConfig, Task, seed_everything, train
+from training.loop import LoopConfig, Task, seed_everything, train, writes
 from training.metrics import multi_class
 from training.networks import EncoderConfig, EncoderNet, HashedLanguageNet
 from training.protocol import MIN_ROWS, Collection, label_of, language_rows
@@ -66,6 +67,7 @@ class LanguageProfile:
     rows: LanguageDataConfig = field(default_factory=LanguageDataConfig)
     hashed: HashedConfig = field(default_factory=HashedConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    distillation: DistillationConfig = field(default_factory=DistillationConfig)
     loop: LoopConfig = field(default_factory=LoopConfig)
 
 
@@ -104,15 +106,18 @@ def run(profile: LanguageProfile) -> Path:
         flush=True,
     )
     index = {label: i for i, label in enumerate(data.labels)}
+    learned = profile.distillation
+    teacher = LanguageTeacher(learned, data.labels) if learned.teacher else None
 
     def loss(batch: Sequence[Example]) -> Tensor:
-        device = next(network.parameters()).device
-        truth = torch.tensor([index[row.lang] for row in batch], device=device)
-        return nn.functional.cross_entropy(
-            network([text(row.url) for row in batch]),
-            truth,
+        urls = [row.url for row in batch]
+        scores = network([text(url) for url in urls])
+        truth = nn.functional.cross_entropy(
+            scores,
+            torch.tensor([index[row.lang] for row in batch], device=scores.device),
             label_smoothing=profile.label_smoothing,
         )
+        return teacher.blend(truth, scores, urls) if teacher else truth
 
     def dev_scores() -> Tensor:
         urls = [text(row.url) for row in dev]
@@ -135,28 +140,34 @@ def run(profile: LanguageProfile) -> Path:
         "profile": without_paths(to_table(profile)),
     }
     if isinstance(network, EncoderNet):
-        folder = out / "model"
-        network.save(folder)
-        (folder / "training.json").write_text(json.dumps(meta, indent=1), "utf-8")
-        return folder
+        return write_encoder(out / "model", network, meta)
     path = out / "url_language.npz"
-    write_hashed(path, network, meta)
+    if writes():
+        write_hashed(path, network, meta)
     print(f"dev macro F1 {best:.4f}, temperature {temperature:.3f}: {path}")
     return path
 
 
+def write_encoder(folder: Path, network: EncoderNet, meta: object) -> Path:
+    """A folder that `models.encoder` loads, with what it was trained by."""
+    if writes():
+        network.save(folder)
+        (folder / "training.json").write_text(json.dumps(meta, indent=1), "utf-8")
+    return folder
+
+
 def write_hashed(path: Path, network: HashedLanguageNet, meta: object) -> None:
     """The weights of a hashed model, its table in 8 bits."""
-    table, scale = quantize(network.table.weight.detach().numpy())
+    table, scale = quantize(as_array(network.table.weight))
     np.savez_compressed(
         path,
         meta=json.dumps(meta),
         table=table,
         table_scale=scale,
-        out_weight=network.out.weight.detach().numpy(),
-        out_bias=network.out.bias.detach().numpy(),
-        gate_weight=network.gate.weight.detach().numpy(),
-        gate_bias=network.gate.bias.detach().numpy(),
+        out_weight=as_array(network.out.weight),
+        out_bias=as_array(network.out.bias),
+        gate_weight=as_array(network.gate.weight),
+        gate_bias=as_array(network.gate.bias),
     )
 
 
@@ -166,9 +177,15 @@ def quantize(table: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any
     return np.round(table / scale).astype(np.int8), scale.astype(np.float32)
 
 
+def as_array(weights: Tensor) -> npt.NDArray[Any]:
+    """Trained weights, from whatever device."""
+    array: npt.NDArray[Any] = weights.detach().cpu().numpy()
+    return array
+
+
 def without_paths(table: dict[str, Any]) -> dict[str, Any]:
     """A profile as it may be published: no folders of the machine that it ran on."""
-    paths = ("data", "out", "terms", "languages")
+    paths = ("data", "out", "terms", "languages", "distillation")
     return {key: value for key, value in table.items() if key not in paths}
 
 

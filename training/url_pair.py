@@ -39,13 +39,15 @@ from torch import Tensor, nn
 
 from crawler.config import to_table
 from crawler.data import Site
+from crawler.errors import UsageError
 from models.preprocess import pair_text
 from models.trees import Trees
 from models.url_language import HashedUrlLanguageModel
 from models.url_pair import FEATURES, PairFeatures, UrlView, word_ngrams
 from training.command import run_script
 from training.data.splits import DEV, fold_of
-from training.loop import LoopConfig, Task, seed_everything, train
+from training.distillation import DistillationConfig, PairTeacher
+from training.loop import LoopConfig, Task, seed_everything, train, writes
 from training.metrics import binary
 from training.networks import EncoderConfig, EncoderNet
 from training.pair_data import (
@@ -54,11 +56,18 @@ from training.pair_data import (
     TextPair,
     Texts,
     labelled_pairs,
+    sites_left_out,
 )
 from training.protocol import Collection, JudgedPair, pair_rows
 from training.temperature import fit_temperature
 from training.trees import TreesConfig, grow
-from training.url_language import quantize, read_profile, without_paths
+from training.url_language import (
+    as_array,
+    quantize,
+    read_profile,
+    without_paths,
+    write_encoder,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +106,7 @@ class PairProfile:
     rows: PairDataConfig = field(default_factory=PairDataConfig)
     words: WordVectorConfig = field(default_factory=WordVectorConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    distillation: DistillationConfig = field(default_factory=DistillationConfig)
     loop: LoopConfig = field(default_factory=LoopConfig)
 
 
@@ -119,16 +129,18 @@ def run(profile: PairProfile) -> Path:
     )
     if profile.architecture == "encoder":
         return _train_encoder(profile, rows, dev)
+    if profile.distillation.teacher:
+        raise UsageError("trees have no teacher (distillation is for encoders)")
     texts = Texts(
         collection,
         [Path(table) for table in profile.terms],
-        profile.rows.without,
+        sites_left_out(collection, profile.rows, profile.loop.seed),
         seed=profile.loop.seed,
     )
     languages = HashedUrlLanguageModel(profile.languages)
     inputs = np.zeros((len(rows), len(FEATURES)), dtype=np.float32)
     folds = np.array([fold_of(row.site, profile.folds) for row in rows])
-    for fold in range(profile.folds):
+    for fold in sorted(set(folds.tolist())):
         chosen = np.flatnonzero(folds == fold)
         unknown = {rows[i].site for i in chosen}
         vectors = _train_words(profile, texts, collection, f"words-{fold}", unknown)
@@ -150,13 +162,14 @@ def run(profile: PairProfile) -> Path:
         "profile": without_paths(to_table(profile)),
     }
     path = Path(profile.out) / "url_pair.npz"
-    np.savez_compressed(
-        path,
-        meta=json.dumps(meta),
-        table=table,
-        table_scale=scale,
-        **trees.arrays(),
-    )
+    if writes():
+        np.savez_compressed(
+            path,
+            meta=json.dumps(meta),
+            table=table,
+            table_scale=scale,
+            **trees.arrays(),
+        )
     print(f"dev macro F1 {best:.4f}, temperature {temperature:.3f}: {path}")
     return path
 
@@ -247,7 +260,7 @@ def _train_words(
 
     task = Task(network, epoch, loss, margin)
     train(task, config.loop, Path(profile.out) / name)
-    return quantize(network.table.weight.detach().numpy())
+    return quantize(as_array(network.table.weight))
 
 
 # ------------------------------------------------------------------ trees
@@ -301,10 +314,15 @@ def _train_encoder(
         order = torch.Generator().manual_seed(profile.loop.seed + number)
         return [rows[i] for i in grown[torch.randperm(len(grown), generator=order)]]
 
+    learned = profile.distillation
+    teacher = PairTeacher(learned) if learned.teacher else None
+
     def loss(batch: Sequence[LabelledPair]) -> Tensor:
         logits = scores(batch)
-        truth = torch.tensor([float(row.parallel) for row in batch]).to(logits.device)
-        return nn.functional.binary_cross_entropy_with_logits(logits, truth)
+        labels = torch.tensor([float(row.parallel) for row in batch]).to(logits.device)
+        truth = nn.functional.binary_cross_entropy_with_logits(logits, labels)
+        pairs = [(row.url_a, row.url_b) for row in batch]
+        return teacher.blend(truth, logits, pairs) if teacher else truth
 
     def dev_scores() -> Tensor:
         chunks = [dev[i : i + 256] for i in range(0, len(dev), 256)]
@@ -315,11 +333,8 @@ def _train_encoder(
         return binary(truth, dev_scores().sigmoid().tolist()).macro_f1
 
     best = train(Task(network, epoch, loss, macro_f1), profile.loop, Path(profile.out))
-    folder = Path(profile.out) / "model"
-    network.save(folder)
     meta = {"dev_macro_f1": best, "profile": without_paths(to_table(profile))}
-    (folder / "training.json").write_text(json.dumps(meta, indent=1), "utf-8")
-    return folder
+    return write_encoder(Path(profile.out) / "model", network, meta)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Mapping
+import random
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import xxhash
@@ -50,6 +51,21 @@ def fold_of(site: Site, folds: int, *, seed: int = 71213) -> int:
     True
     """
     return xxhash.xxh64_intdigest(f"fold/{site}".encode(), seed) % folds
+
+
+def left_out(
+    sites: Iterable[Site], without: Iterable[Site], share: float, *, seed: int
+) -> set[Site]:
+    """`without`, and so many more that a share of the sites remains.
+
+    Smaller shares are parts of larger ones: what a learning curve adds is new.
+
+    >>> len(left_out(["a.is", "b.is", "c.is", "d.is"], [], 0.25, seed=7))
+    3
+    """
+    order = sorted(set(sites))
+    random.Random(seed).shuffle(order)
+    return {*without, *order[round(share * len(order)) :]}
 
 
 def read_splits(path: Path) -> dict[Site, str]:

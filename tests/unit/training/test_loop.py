@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="extra `train` is not installed")
@@ -9,6 +14,8 @@ from crawler.errors import UsageError  # noqa: E402
 from training.loop import LoopConfig, Task, _schedule, train  # noqa: E402
 
 pytestmark = pytest.mark.models
+
+ROOT = Path(__file__).parents[3]
 
 
 def task(scores=None):
@@ -87,3 +94,38 @@ def test_the_papers_schedule():
 def test_an_unknown_schedule_is_one_clear_error():
     with pytest.raises(UsageError, match="unknown schedule 'cosine'"):
         _schedule(LoopConfig(schedule="cosine"), 10)
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import torch
+from training.loop import LoopConfig, Task, train
+
+torch.manual_seed(1)
+network = torch.nn.Linear(1, 1)
+
+def loss(batch):
+    x = torch.tensor(batch)[:, None]
+    return ((network(x) - 2 * x) ** 2).mean()
+
+task = Task(network, lambda e, n: [i / 10 for i in range(41)], loss, lambda: 0.0)
+# 41 rows in batches of 5: one process of two would have a batch more than the other
+train(task, LoopConfig(max_epochs=2, batch_size=5), Path(sys.argv[1]))
+"""
+
+
+def test_two_processes_share_the_rows(tmp_path):
+    """What `accelerate launch` starts on two GPUs, with gloo on a CPU instead."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    command = "-m torch.distributed.run --standalone --nproc-per-node 2".split()
+    subprocess.run(
+        [sys.executable, *command, str(script), str(tmp_path / "out")],
+        env=os.environ | {"ACCELERATE_USE_CPU": "true", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+    _, *rows = (tmp_path / "out/curve.tsv").read_text().splitlines()
+    assert [row.split("\t")[1] for row in rows] == ["20", "20"]

@@ -15,7 +15,14 @@ from models.encoder import XlmrUrlLanguageModel, XlmrUrlPairModel  # noqa: E402
 from models.onnx import OnnxUrlLanguageModel, OnnxUrlPairModel  # noqa: E402
 from models.url_language import HashedUrlLanguageModel  # noqa: E402
 from models.url_pair import FEATURES, HashedUrlPairModel, PairFeatures  # noqa: E402
-from training import appendix_a, evaluate, export, url_language, url_pair  # noqa: E402
+from training import (  # noqa: E402
+    appendix_a,
+    evaluate,
+    export,
+    learning_curve,
+    url_language,
+    url_pair,
+)
 
 pytestmark = pytest.mark.models
 
@@ -116,6 +123,57 @@ def test_a_language_encoder_goes_on_from_a_pretrained_one(
     assert set(small[0]) == set(full[0]) >= {"unk", "de", "en", "is"}
     for one, two in zip(small, full):
         assert one == pytest.approx(two, abs=0.05)
+
+
+@pytest.mark.parametrize("student", ["language-compact", "language-hashed"])
+def test_a_language_model_learns_from_a_teacher(
+    data_folder, terms_file, tmp_path, student
+):
+    teacher, out = tmp_path / "teacher", tmp_path / "student"
+    encoder, rows = TINY_ENCODER[:-1], ["rows.remarked=10", "rows.slugs=0"]
+    first = words(data_folder, teacher, *encoder, *rows, "loop.max_epochs=1")
+    url_language.main(["language-compact", *first])
+    size = TINY_HASHED if student == "language-hashed" else encoder
+    options = [f"distillation.teacher={teacher / 'model'}", "distillation.weight=1.0"]
+    url_language.main(
+        [student, *words(data_folder, out, *size, *rows, *options), "loop.max_epochs=2"]
+    )
+    # the truth has no weight here: what falls is the distance from the teacher
+    losses = [
+        float(row.split("\t")[2])
+        for row in (out / "curve.tsv").read_text().splitlines()[1:]
+    ]
+    assert losses[1] < losses[0]
+
+
+def test_a_pair_model_learns_from_a_teacher(data_folder, tmp_path):
+    teacher, out = tmp_path / "teacher", tmp_path / "student"
+    url_pair.main(["pair-compact", *words(data_folder, teacher, *TINY_ENCODER)])
+    option = f"distillation.teacher={teacher / 'model'}"
+    url_pair.main(["pair-compact", *words(data_folder, out, *TINY_ENCODER, option)])
+    assert len(XlmrUrlPairModel(out / "model", device="cpu").predict([URLS[:2]])) == 1
+    with pytest.raises(UsageError, match="trees have no teacher"):
+        url_pair.main(["pair-hashed", *words(data_folder, out, option)])
+
+
+def test_a_learning_curve_has_a_row_for_each_share(
+    data_folder, terms_file, language_weights, tmp_path
+):
+    terms = f"terms={terms_file}"
+    out = tmp_path / "curve"
+    learning_curve.main(
+        ["language", "language-hashed", *words(data_folder, out, terms), *TINY_HASHED]
+    )
+    header, *rows = (out / "learning_curve.tsv").read_text().splitlines()
+    assert header.split("\t")[:2] == ["share", "macro_f1"]
+    assert [row.split("\t")[0] for row in rows] == ["0.25", "0.5", "1"]
+    more = [terms, f"languages={language_weights}", *TINY_PAIRS]
+    learning_curve.main(
+        ["pair", "pair-hashed", *words(data_folder, tmp_path / "pairs", *more)]
+    )
+    assert (tmp_path / "pairs" / "0.25" / "url_pair.npz").exists()
+    with pytest.raises(UsageError, match="give one of language, pair"):
+        learning_curve.main(["base"])
 
 
 def test_everything_is_judged_by_one_command(

@@ -1,0 +1,85 @@
+"""Distillation (Hinton et al., 2015): a small model learns a large one's answers too.
+
+The teacher is any classifier that `models.encoder` loads, such as a fine-tuned XLM-R
+base (`language-base`, `pair-base`, or the released models). It scores every batch, so
+it wants a GPU; the student runs anywhere afterwards.
+
+    python -m training.url_language language-compact ... distillation.teacher=FOLDER
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from crawler.data import Lang
+from models.encoder import XlmrUrlLanguageModel, XlmrUrlPairModel
+from models.preprocess import pair_text, url_text
+
+
+@dataclass(frozen=True, slots=True)
+class DistillationConfig:
+    """Whose answers are learned beside the truth, and how much they count."""
+
+    teacher: str | None = None  # hub name, folder or native checkpoint
+    weight: float = 0.5  # of the teacher's answers; the truth has the rest
+    temperature: float = 2.0  # of both sides: small probabilities teach too
+
+
+class LanguageTeacher:
+    """P(language | URL) of a larger model over a student's labels."""
+
+    def __init__(self, config: DistillationConfig, labels: Sequence[Lang]) -> None:
+        """What the teacher gives to languages that `labels` has not goes to its first.
+
+        That is `unk`, as it is in the model that a crawl asks.
+        """
+        assert config.teacher
+        self._config = config
+        self._model = XlmrUrlLanguageModel(config.teacher)
+        index = {label: i for i, label in enumerate(labels)}
+        self._columns = torch.tensor(
+            [index.get(label, 0) for label in self._model.labels]
+        )
+
+    def blend(self, truth: Tensor, scores: Tensor, urls: Sequence[str]) -> Tensor:
+        """The loss: `truth` is that of the labels; `scores` are (URLs, labels)."""
+        # a copy: what inference mode computes cannot be learned from
+        logits = self._model.logits([url_text(url) for url in urls]).clone()
+        shares = (logits / self._config.temperature).softmax(1)
+        target = torch.zeros(scores.shape).index_add(1, self._columns, shares)
+        cooled = scores / self._config.temperature
+        learned = nn.functional.cross_entropy(cooled, target.to(scores.device))
+        return _blended(truth, learned, self._config)
+
+
+class PairTeacher:
+    """P(parallel | URL, URL) of a larger model."""
+
+    def __init__(self, config: DistillationConfig) -> None:
+        """Both kinds of heads teach: one logit, or the difference of two."""
+        assert config.teacher
+        self._config = config
+        self._model = XlmrUrlPairModel(config.teacher)
+
+    def blend(
+        self, truth: Tensor, scores: Tensor, pairs: Sequence[tuple[str, str]]
+    ) -> Tensor:
+        """The loss: `truth` is that of the labels; `scores` are (pairs,) logits."""
+        logits = self._model.logits([pair_text(a, b) for a, b in pairs]).clone()
+        odds = logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0)
+        learned = nn.functional.binary_cross_entropy_with_logits(
+            scores / self._config.temperature,
+            (odds / self._config.temperature).sigmoid().to(scores.device),
+        )
+        return _blended(truth, learned, self._config)
+
+
+def _blended(truth: Tensor, learned: Tensor, config: DistillationConfig) -> Tensor:
+    # the square: gradients through a temperature shrink by it (section 2.1)
+    return (1 - config.weight) * truth + (
+        config.weight * config.temperature**2 * learned
+    )
