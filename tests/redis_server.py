@@ -41,8 +41,12 @@ class RedisServer:
 
     def memory(self) -> int:
         """Bytes that its data takes."""
-        with redis.Redis(unix_socket_path=str(self.socket)) as client:
+        with self.client() as client:
             return int(client.info("memory")["used_memory"])
+
+    def client(self) -> redis.Redis:
+        """To look behind the frontier."""
+        return redis.Redis(unix_socket_path=str(self.socket))
 
     def kill(self) -> None:
         """As the kernel would."""

@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     """Print a table, once or until Ctrl-C."""
     from time import sleep
 
-    from crawler.frontier.redis import SharedState
+    from crawler.frontier.redis_status import SharedState
 
     state = SharedState(args.frontier)
     while True:

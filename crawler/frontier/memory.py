@@ -135,6 +135,13 @@ class MemoryFrontier:
         for url in [url for url, row in self._leases.items() if row.entry.site == site]:
             del self._leases[url]
 
+    def forget(self, site: Site, urls: Iterable[str]) -> None:
+        """Forget URLs of a site that are done; somebody else remembers them."""
+        known = self._sites[site].known
+        for url in urls:
+            del known[url]
+            self._known -= 1
+
     def numbers(self, site: Site) -> tuple[int, int]:
         """How many URLs of a site are pending or leased, and how many are done."""
         urls = self._sites[site]

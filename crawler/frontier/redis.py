@@ -2,34 +2,35 @@
 
 A worker orders the URLs of its sites in memory, as `memory:` does, so politeness,
 order and the embedded aligner stay in one place. What it changes goes to Redis at each
-commit, one compressed batch a site; whoever owns a site next replays its journal. A
-lease runs by the server's clock and has a number: what a worker writes that was thought
-dead is refused, and it lets the site go.
+commit, one compressed batch a site; whoever owns a site next replays its journal.
 
-    redis://HOST:PORT/DB?run=NAME      rediss:// with TLS, unix:///PATH.sock?run=NAME
+A worker has one lease for all its sites, by the server's clock, and renews it by each
+commit. Each time that a site is given away it gets a new number: what a worker writes
+that was thought dead bears an old one, is refused, and the worker lets the site go.
 
-`worker`, `lease` (seconds) and `patience` (seconds without Redis) may follow in the
-query. All keys begin with `{bifocal:RUN}:`, so a cluster keeps a run together.
+URLs are those of `crawler.frontier.redis_connection`, with more in the query: `worker`,
+`lease`, `pause`, `patience` (seconds) and `bloom`.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import socket
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import uuid
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlencode
+from typing import Any
 
 from crawler.data import FrontierEntry, KnownUrl, Score, Site
 from crawler.errors import FrontierError, UsageError
+from crawler.frontier.bloom import BloomFilter
 from crawler.frontier.heap import refuse_nan
 from crawler.frontier.journal import (
     Event,
+    History,
     batched,
     entries_of,
     events_of,
@@ -40,25 +41,12 @@ from crawler.frontier.journal import (
     unpack,
 )
 from crawler.frontier.memory import MemoryFrontier
+from crawler.frontier.redis_connection import Connection
 from crawler.protocols import PushCounts
 
-try:
-    import redis
-    from redis.exceptions import ConnectionError as Gone
-    from redis.exceptions import OutOfMemoryError, RedisError
-    from redis.exceptions import TimeoutError as Late
-except ImportError as error:
-    raise UsageError(
-        "FRONTIER_URL=redis://… needs the package redis (pip install 'bifocal[redis]')"
-    ) from error
-
-T = TypeVar("T")
-
-_LUA = Path(__file__).parent / "lua"
 # Seconds: long enough for the slowest page (DOWNLOAD_TIMEOUT), so that no site is taken
 # from a worker that is well; what a killed one held waits that long.
 _LEASE = 90.0
-_PATIENCE = 300.0  # seconds that Redis may be gone: a restart with its data takes one
 _PAUSE = (
     10.0  # seconds that a released site waits for its next owner, out of politeness
 )
@@ -69,18 +57,22 @@ _SITES = 500  # in one call: it stops everyone else for some milliseconds
 _REWRITE = 64
 _URLS_A_BATCH = 500
 _CHUNK = 5000  # URLs of a batch then: some 200 KB packed
+_OFFERED = 100_000  # URLs of others that we remember to have offered: 20 MB
 
 
 @dataclass(slots=True)
 class _Owned:
     """A site that is ours, and what Redis does not know of it yet."""
 
-    epoch: int
+    epoch: int  # the number of our lease of it
+    place: int  # of the site among all
+    done_before: BloomFilter | None  # URLs that are done and not kept one by one
     events: list[Event] = field(default_factory=list)
     pending: int = 0  # as last committed
     done: int = 0
     batches: int = 0  # of its journal
     written: int = 0  # of them when it was last written anew
+    heard: int = 0  # batches of others that are among the events
     fetched: bool = False  # by us: it stays with us
 
 
@@ -89,24 +81,35 @@ class RedisFrontier:
 
     def __init__(self, url: str) -> None:
         """Connect; FrontierError if nobody answers, UsageError for a wrong URL."""
-        server, run, options = _parse(url)
+        self._redis = Connection(url)
+        options = self._redis.options
+        self._lease = self._redis.seconds("lease", _LEASE)
+        self._pause = self._redis.seconds("pause", _PAUSE)
         try:
-            self._lease = float(options.get("lease", _LEASE))
-            self._patience = float(options.get("patience", _PATIENCE))
+            bloom = options.get("bloom")
+            self._bloom = BloomFilter(float(bloom)) if bloom else None  # an empty one
         except ValueError as error:
-            raise UsageError(f"{_plain(url)}: {error} (give seconds)") from error
+            raise UsageError(f"{self._redis.name}: bloom={bloom}: {error}") from error
         self.worker = options.get("worker") or f"{socket.gethostname()}-{os.getpid()}"
-        self._name, self._prefix = _plain(server), _prefix(run)
         self._local = MemoryFrontier()
         self._owned: dict[Site, _Owned] = {}
+        self._dirty: dict[Site, None] = {}  # those with events, in order
+        self._foreign: set[Site] = set()  # sites of other workers, as far as we know
+        self._retired: set[Site] = set()
+        self._offers: dict[Site, dict[str, FrontierEntry]] = {}  # since the last commit
+        self._offered: dict[str, Score] = {}
         self._leases: dict[str, Site] = {}
         self._adopted: list[Site] = []
         self._lost: set[str] = set()  # URLs in hand whose site was taken from us
+        self._counters: Counter[str] = Counter()  # what was added since the last commit
+        self._sums: dict[str, int] = {}  # of all workers, without that
+        self._commits = 0
         self._looked = self._renewed = float("-inf")
         self._elsewhere = (0, 0, 0)  # open sites, pending and done URLs of others
-        self._redis = _connect(server)
-        self._claim, self._commit, self._offer = map(
-            self._script, ("claim", "commit", "offer")
+        self._id = self._redis.call(
+            "hello",
+            ("id", "owners", "pauses", "workers", "commits"),
+            *(uuid.uuid4().hex, self.worker, _ms(self._lease), _ms(self._pause)),
         )
         self._look(wanted=0)
         self._looked = float("-inf")  # the first pop takes what is free
@@ -119,27 +122,37 @@ class RedisFrontier:
         What goes to a site of another worker counts as ignored: that one will know.
         """
         refuse_nan(entry.score for entry in entries)
+        sites = dict.fromkeys(entry.site for entry in entries)
+        known = (self._owned, self._foreign, self._retired)
+        new = [site for site in sites if not any(site in group for group in known)]
+        for some in batched(new, _SITES):
+            self._foreign.update(some)
+            self._take(self._ask(0, *some))
         added = raised = 0
-        new = dict.fromkeys(e.site for e in entries if e.site not in self._owned)
-        if new:
-            self._take(self._ask(0, *new))
-        foreign: dict[Site, list[FrontierEntry]] = {}
         for entry in entries:
             owned = self._owned.get(entry.site)
             if owned is None:
-                foreign.setdefault(entry.site, []).append(entry)
-                continue
-            counts = self._local.push([entry])
-            if not counts.ignored:
-                owned.events.append(pushed(entry))
-                added += counts.added
-                raised += counts.raised
-        for site, theirs in foreign.items():
-            best = max(entry.score for entry in theirs)
-            args = [self._prefix, site, pack(map(pushed, theirs)), best]
-            keys = self._keys("sites", "free", "owners", "order")
-            self._patiently(partial(self._offer, keys=keys, args=args))
+                if entry.site not in self._retired:
+                    self._offer(entry)
+            elif owned.done_before is None or entry.url not in owned.done_before:
+                counts = self._local.push([entry])
+                if not counts.ignored:
+                    self._note(entry.site, owned, pushed(entry))
+                    added += counts.added
+                    raised += counts.raised
         return PushCounts(added, raised, len(entries) - added - raised)
+
+    def _offer(self, entry: FrontierEntry) -> None:
+        """Keep what is for another worker until the next commit; once will do."""
+        if self._offered.get(entry.url, float("-inf")) < entry.score:
+            if len(self._offered) >= _OFFERED:
+                self._offered.clear()
+            self._offered[entry.url] = entry.score
+            self._offers.setdefault(entry.site, {})[entry.url] = entry
+
+    def _note(self, site: Site, owned: _Owned, event: Event) -> None:
+        owned.events.append(event)
+        self._dirty[site] = None
 
     # -------------------------------------------------------------------- pop
 
@@ -171,46 +184,57 @@ class RedisFrontier:
             return
         self._local.release(url, done=done, score=score, payload=payload)
         site = self._leases.pop(url)
-        self._owned[site].fetched = True
-        event = ("d" if done else "b", url, score, text_of(payload))
-        self._owned[site].events.append(event)
+        owned = self._owned[site]
+        owned.fetched = True
+        kind = "d" if done else "b"
+        self._note(site, owned, (kind, url, score, text_of(payload)))
 
     # ------------------------------------------------- sites, scan, save, load
 
     def sites(self) -> Sequence[Site]:
-        """Our sites, in the order of first pushes."""
-        raw = self._patiently(partial(self._redis.zrange, self._key("order"), 0, -1))
-        order = dict.fromkeys(map(_site, raw))
-        new = [site for site in self._local.sites() if site not in order]
-        return (*(site for site in order if site in self._owned), *new)
+        """Our sites, in the order in which workers first heard of them."""
+        return tuple(sorted(self._owned, key=lambda site: self._owned[site].place))
 
     def scan(self, site: Site) -> Iterator[KnownUrl]:
-        """Every URL of one of our sites, in the order of first pushes."""
+        """Every URL of one of our sites, in the order of first pushes.
+
+        With `bloom`, some that are done are not known by name any more.
+        """
         return self._local.scan(site)
+
+    def retire(self, site: Site) -> None:
+        """Nothing more of a site is wanted: nobody has to wait for it."""
+        self._retired.add(site)
+        if site in self._owned:
+            self._dirty[site] = None
 
     def save(self, name: str, value: bytes) -> None:
         """Keep a small value, for this worker and for whoever starts next."""
         values = {f"{self.worker}/{name}": value, name: value}
-        self._patiently(
-            lambda: self._redis.hset(self._prefix + "values", mapping=values)
-        )
+        key = self._redis.prefix + "values"
+        self._redis.ask(lambda client: client.hset(key, mapping=values))
 
     def load(self, name: str) -> bytes | None:
         """The value that this worker saved under a name, or else the last one did."""
         names = [f"{self.worker}/{name}", name]
-        found = self._patiently(
-            lambda: self._redis.hmget(self._prefix + "values", names)
-        )
+        key = self._redis.prefix + "values"
+        found = self._redis.ask(lambda client: client.hmget(key, names))
         return next((value for value in found if value is not None), None)
+
+    def tally(self, amounts: Mapping[str, int]) -> Mapping[str, int]:
+        """Add to the run's counters; their sums, of all workers as last heard of."""
+        self._counters.update(amounts)
+        return {name: self._sums.get(name, 0) + n for name, n in self._counters.items()}
 
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`, of all workers."""
         ours = self._local.counts()
+        forgotten = sum(len(o.done_before or ()) for o in self._owned.values())
         _, pending, done = self._elsewhere
         return {
             "pending": ours["pending"] + pending,
             "leased": ours["leased"],
-            "done": ours["done"] + done,
+            "done": ours["done"] + forgotten + done,
         }
 
     def __len__(self) -> int:
@@ -230,63 +254,105 @@ class RedisFrontier:
 
     def commit(self) -> None:
         """Everything so far is in Redis, one batch a site."""
-        self._write([site for site, owned in self._owned.items() if owned.events])
+        if self._dirty or self._counters.total():
+            self._write(list(self._dirty))
+        for some in batched(self._offers.items(), _SITES):
+            args = []
+            for site, theirs in some:
+                best = max(entry.score for entry in theirs.values())
+                args += [site, pack(map(pushed, theirs.values())), best]
+            keys = ("id", "sites", "free", "owners")
+            self._redis.call("offer", keys, self._id, self._redis.prefix, *args)
+        self._offers.clear()
 
     def close(self) -> None:
         """Commit, and let all sites go. Leased URLs will be pending again."""
         for url in list(self._leases):
             self._local.release(url, done=False)
         self._leases.clear()
-        self._write(list(self._owned), release=True)
-        self._patiently(lambda: self._redis.zrem(self._key("workers"), self.worker))
+        self.commit()
+        while self._owned:  # what others push meanwhile is written first
+            self._write(list(self._owned), release=True)
+        key = self._redis.prefix + "workers"
+        self._redis.ask(lambda client: client.zrem(key, self.worker))
         self._redis.close()
 
     def _write(self, sites: Sequence[Site], *, release: bool = False) -> None:
-        """Write what is new of these sites, and let them go if asked."""
-        for some in batched(sites, _SITES):
+        """Write what is new of these sites, let them go if asked; renew the lease."""
+        for some in batched(sites, _SITES) if sites else [[]]:
             self._write_some(some, release=release)
 
     def _write_some(self, sites: Sequence[Site], *, release: bool) -> None:
-        args: list[Any] = [self._prefix, self.worker, _ms(self._lease), _ms(_PAUSE)]
+        self._commits += 1
+        args: list[Any] = [self._id, self._redis.prefix, self.worker]
+        args += [_ms(self._lease), _ms(self._pause), self._commits]
+        counters = dict(self._counters)  # those that are 0 too: others add to them
+        args += [len(counters), *(x for pair in counters.items() for x in pair)]
         for site in sites:
             args += self._written(site, release=release)
-        names = ("sites", "free", "owners", "deadlines", "workers", "totals", "order")
-        keys = self._keys(*names)
-        answers = self._patiently(lambda: self._commit(keys=keys, args=args))
+        keys = "id sites free owners pauses workers totals commits".split()
+        sums, answers = self._redis.call("commit", keys, *args)
+        self._counters = Counter(dict.fromkeys(counters, 0))
+        self._sums = dict(zip(counters, sums, strict=True))
         for site, answer in zip(sites, answers, strict=True):
-            owned = self._owned[site]
             if answer == 0:
                 self._let_go(site)
                 continue
+            owned = self._owned[site]
             owned.events.clear()
-            owned.pending, owned.done = self._local.numbers(site)
-            owned.batches += len(answer)
+            self._dirty.pop(site, None)
+            owned.pending, owned.done = self._numbers(site)
+            owned.heard = 0
             for batch in answer:
-                self._local.push(entries_of(site, unpack(batch, self._name)))
-            if release and not answer:
+                self.push(entries_of(site, unpack(batch, self._redis.name)))
+            if answer:
+                owned.heard = len(answer)
+                self._dirty[site] = None
+            elif release:
                 self._let_go(site)
 
     def _written(self, site: Site, *, release: bool) -> list[Any]:
         """What the script gets of a site."""
-        owned, (pending, done) = self._owned[site], self._local.numbers(site)
-        best = self._local.best(site)
+        owned, (pending, done) = self._owned[site], self._numbers(site)
         grown = owned.batches - owned.written
         anew = grown > max(_REWRITE, (pending + done) // _URLS_A_BATCH)
-        events = events_of(self._local.scan(site)) if anew else owned.events
+        events: Iterable[Event] = owned.events
+        if anew:
+            self._forget(site, owned)
+            events = events_of(self._history(site, owned))
         batches = [pack(chunk) for chunk in batched(events, _CHUNK)]
         owned.batches = len(batches) + (0 if anew else owned.batches)
         owned.written = len(batches) if anew else owned.written
+        best = None if site in self._retired else self._local.best(site)
         return [
             *(site, owned.epoch, "" if best is None else best),
             *(pending - owned.pending, done - owned.done),
             "release" if release else "keep",
             "replace" if anew else "append",
-            *(len(batches), *batches),
+            *(owned.heard, len(batches), *batches),
         ]
+
+    def _history(self, site: Site, owned: _Owned) -> History:
+        forgotten = owned.done_before.state() if owned.done_before else []
+        return History(list(self._local.scan(site)), owned.place, forgotten)
+
+    def _forget(self, site: Site, owned: _Owned) -> None:
+        """With `bloom`: what is done goes into the filter."""
+        if owned.done_before is not None:
+            done = [k.entry.url for k in self._local.scan(site) if k.state == "done"]
+            for url in done:
+                owned.done_before.add(url)
+            self._local.forget(site, done)
+
+    def _numbers(self, site: Site) -> tuple[int, int]:
+        """How many URLs of a site are pending or leased, and how many are done."""
+        pending, done = self._local.numbers(site)
+        return pending, done + len(self._owned[site].done_before or ())
 
     def _let_go(self, site: Site) -> None:
         """A site is not ours any more."""
         del self._owned[site]
+        self._dirty.pop(site, None)
         self._local.drop(site)
         gone = [url for url, theirs in self._leases.items() if theirs == site]
         for url in gone:
@@ -296,22 +362,35 @@ class RedisFrontier:
     # ------------------------------------------------------------ who has what
 
     def _share(self) -> None:
-        """Renew our leases, take a fair share of the free sites, give back the rest."""
+        """Renew our lease, take a fair share of the free sites, give back the rest."""
         if time.monotonic() - self._renewed >= self._lease / 4:
             self._renewed = time.monotonic()
+            # of each site, as this is how we learn that one was taken from us
             self._write(list(self._owned))
-        for site in [s for s, o in self._owned.items() if self._local.best(s) is None]:
-            if site not in self._leases.values():
-                self._write([site], release=True)
-        open_sites, workers = self._look(wanted=0)
-        mine = [site for site in self._owned if self._local.best(site) is not None]
-        fair = -(-open_sites // max(workers, 1))
-        if len(mine) < fair:
-            self._look(wanted=fair - len(mine))
+        elif self._dirty:
+            self._write(list(self._dirty))
         in_hand = set(self._leases.values())
-        untouched = [s for s in mine if not self._owned[s].fetched and s not in in_hand]
-        for site in untouched[: max(len(mine) - fair, 0)]:
-            self._write([site], release=True)
+        open_here = [site for site in self._owned if self._is_open(site)]
+        exhausted = self._owned.keys() - set(open_here) - in_hand
+        if exhausted:
+            self._write(sorted(exhausted), release=True)
+        open_sites, workers = self._look(wanted=0)
+        fair = -(-open_sites // max(workers, 1))
+        if len(open_here) < fair:
+            self._look(wanted=fair - len(open_here))
+        untouched = [
+            site
+            for site in open_here
+            if site in self._owned
+            and not self._owned[site].fetched
+            and site not in in_hand
+        ]
+        surplus = untouched[: max(len(open_here) - fair, 0)]
+        if surplus:
+            self._write(surplus, release=True)
+
+    def _is_open(self, site: Site) -> bool:
+        return site not in self._retired and self._local.best(site) is not None
 
     def _look(self, wanted: int) -> tuple[int, int]:
         """Take up to so many free sites; how many sites are open, and workers alive."""
@@ -319,7 +398,7 @@ class RedisFrontier:
         self._take(answer)
         self._looked = time.monotonic()
         _, open_sites, workers, pending, done = answer
-        ours = sum(self._local.best(site) is not None for site in self._owned)
+        ours = sum(map(self._is_open, self._owned))
         self._elsewhere = (
             max(open_sites - ours, 0),
             max(pending - sum(o.pending for o in self._owned.values()), 0),
@@ -327,134 +406,67 @@ class RedisFrontier:
         )
         return open_sites, workers
 
-    def _ask(self, wanted: int, *sites: Site) -> Any:
-        names = ("sites", "free", "owners", "deadlines", "epoch", "workers", "totals")
-        args = [self.worker, _ms(self._lease), wanted, *sites]
-        return self._patiently(lambda: self._claim(keys=self._keys(*names), args=args))
+    def _ask(self, wanted: int, *sites: Site) -> list[Any]:
+        keys = "id sites free owners pauses epoch workers totals".split()
+        answer: list[Any] = self._redis.call(
+            "claim", keys, self._id, self.worker, _ms(self._lease), wanted, *sites
+        )
+        if self._redis.interrupted:
+            answer[0] += self._granted_unheard({raw for raw, _ in answer[0]})
+        return answer
 
-    def _take(self, answer: Any) -> None:
-        """Read the journals of the sites that became ours."""
-        for raw, epoch in answer[0]:
-            site = _site(raw)
-            self._owned[site] = _Owned(epoch)
-            key = f"{self._prefix}site:{site}"
-            batches = self._patiently(partial(self._redis.lrange, key, 0, -1))
-            events = (e for batch in batches for e in unpack(batch, self._name))
-            self._local.take(site, replay(site, events))
-            owned = self._owned[site]
-            owned.pending, owned.done = self._local.numbers(site)
-            owned.batches = len(batches)
-            if batches:
-                self._adopted.append(site)
-        if answer[0]:
-            self._write([_site(raw) for raw, _ in answer[0]])
+    def _granted_unheard(self, heard: Collection[bytes]) -> list[tuple[bytes, int]]:
+        """What a claim gave us whose answer was lost on the way."""
+        key = self._redis.prefix + "owners"
+        owners = self._redis.ask(lambda client: client.hgetall(key))
+        return [
+            (raw, int(number))
+            for raw, owner in owners.items()
+            for number, _, name in [owner.partition(b"|")]
+            if number and name == self.worker.encode()
+            if raw not in heard and _site(raw) not in self._owned
+        ]
 
-    # ----------------------------------------------------------------- Redis
+    def _take(self, answer: Sequence[Any]) -> None:
+        """Sites that became ours: replay their journals, write that we have them."""
+        granted = [(_site(raw), int(epoch)) for raw, epoch in answer[0]]
+        for some in batched(granted, _SITES):
+            journals = self._journals([site for site, _ in some])
+            for (site, epoch), batches in zip(some, journals, strict=True):
+                self._begin(site, epoch, batches)
+        if granted:
+            self._write([site for site, _ in granted])
 
-    def _script(self, name: str) -> Callable[..., Any]:
-        text = (_LUA / f"{name}.lua").read_text("utf-8")
-        script: Callable[..., Any] = self._redis.register_script(text)
-        return script
+    def _journals(self, sites: Sequence[Site]) -> list[list[bytes]]:
+        def read(client: Any) -> list[list[bytes]]:
+            with client.pipeline(transaction=False) as pipe:
+                for site in sites:
+                    pipe.lrange(f"{self._redis.prefix}site:{site}", 0, -1)
+                found: list[list[bytes]] = pipe.execute()
+                return found
 
-    def _key(self, name: str) -> str:
-        return self._prefix + name
+        return self._redis.ask(read)
 
-    def _keys(self, *names: str) -> list[str]:
-        return [self._prefix + name for name in names]
-
-    def _patiently(self, ask: Callable[[], T]) -> T:
-        """Ask Redis, again while it is gone or full; FrontierError after a while."""
-        wait, end = 0.05, time.monotonic() + self._patience
-        while True:
-            try:
-                return ask()
-            except (Gone, Late, OutOfMemoryError) as error:
-                if time.monotonic() >= end:
-                    raise FrontierError(
-                        f"{self._name}: {error} (is Redis running, and has it room?"
-                        " The same command goes on from the last commit)"
-                    ) from error
-                time.sleep(wait)
-                wait = min(2 * wait, 2.0)
-            except RedisError as error:
-                raise FrontierError(f"{self._name}: {error}") from error
-
-
-class SharedState:
-    """What everybody may see of a shared frontier: `bifocal status`."""
-
-    def __init__(self, url: str) -> None:
-        """Connect; FrontierError if nobody answers, UsageError for a wrong URL."""
-        server, run, _ = _parse(url)
-        self._name, self._prefix = _plain(server), _prefix(run)
-        self._redis = _connect(server)
-        self._before: tuple[float, int] | None = None
-
-    def lines(self) -> Iterator[str]:
-        """The totals, then a line for each worker, the busiest first."""
-        names = ("totals", "owners", "workers", "sites", "deadlines")
+    def _begin(self, site: Site, epoch: int, batches: Sequence[bytes]) -> None:
+        name = self._redis.name
+        events = (event for batch in batches for event in unpack(batch, name))
+        history = replay(site, events)
+        done_before = deepcopy(self._bloom)
         try:
-            with self._redis.pipeline(transaction=True) as pipe:
-                totals, owners, workers, sites, deadlines = (
-                    self._prefix + name for name in names
-                )
-                pipe.time().hgetall(totals).hgetall(owners).zcard(sites)
-                pipe.zrange(workers, 0, -1, withscores=True)
-                pipe.zrange(deadlines, 0, -1, withscores=True)
-                clock, total, owned, open_sites, alive, ends = pipe.execute()
-        except RedisError as error:
-            raise FrontierError(f"{self._name}: {error} (is Redis running?)") from error
-        now = clock[0] + clock[1] / 1e6
-        done = int(total.get(b"done", 0))
-        yield (
-            f"{done:,} URLs done{self._rate(now, done)},"
-            f" {int(total.get(b'pending', 0)):,} pending, {open_sites:,} open sites"
-        )
-        lease_ends = {site: end / 1000 - now for site, end in ends}
-        sites_of: dict[bytes, list[bytes]] = {name: [] for name, _ in alive}
-        for site, owner in owned.items():
-            number, _, name = owner.partition(b"|")
-            if number:
-                sites_of.setdefault(name, []).append(site)
-        ends_of = dict(alive)
-        for name, theirs in sorted(sites_of.items(), key=lambda item: -len(item[1])):
-            left = ends_of.get(name, 0) / 1000 - now
-            late = sum(lease_ends.get(site, 0) < 0 for site in theirs)
-            state = f"renewed, {left:.0f} s left" if left > 0 else "not heard of"
-            stuck = f", {late} stuck leases" if late else ""
-            yield f"  {_printable(name)}: {len(theirs):,} sites, {state}{stuck}"
-
-    def _rate(self, now: float, done: int) -> str:
-        before, self._before = self._before, (now, done)
-        if before is None or now <= before[0]:
-            return ""
-        return f" ({(done - before[1]) / (now - before[0]):.1f}/s)"
-
-
-_OURS = ("run", "worker", "lease", "patience")
-
-
-def _parse(url: str) -> tuple[str, str, dict[str, str]]:
-    """The server, the run, and our options; what else the query has is redis-py's."""
-    server, _, query = url.partition("?")
-    options = dict(parse_qsl(query))
-    theirs = {name: value for name, value in options.items() if name not in _OURS}
-    if not options.get("run"):
-        raise UsageError(
-            f"{_plain(url)}: of which run? (write redis://HOST/0?run=NAME)"
-        )
-    return server + "?" * bool(theirs) + urlencode(theirs), options["run"], options
-
-
-def _connect(server: str) -> Any:
-    try:
-        return redis.Redis.from_url(server)
-    except ValueError as error:
-        raise UsageError(f"{_plain(server)}: {error}") from error
-
-
-def _prefix(run: str) -> str:
-    return f"{{bifocal:{run}}}:"
+            if history.forgotten:
+                done_before = BloomFilter.restore(history.forgotten)
+        except ValueError as error:
+            raise FrontierError(f"{name}: the journal of {site}: {error}") from error
+        place = epoch if history.place is None else history.place
+        owned = self._owned[site] = _Owned(epoch, place, done_before)
+        self._foreign.discard(site)
+        self._local.take(site, history.known)
+        owned.pending, owned.done = self._numbers(site)
+        owned.batches = len(batches)
+        if history.place is None:
+            self._note(site, owned, ("o", place))
+        if batches:
+            self._adopted.append(site)
 
 
 def _site(raw: bytes) -> Site:
@@ -463,12 +475,3 @@ def _site(raw: bytes) -> Site:
 
 def _ms(seconds: float) -> int:
     return int(seconds * 1000)
-
-
-def _plain(url: str) -> str:
-    """A URL without its password, for messages."""
-    return re.sub("//[^/@]*@", "//", url.partition("?")[0])
-
-
-def _printable(name: bytes) -> str:
-    return "".join(c if c.isprintable() else "?" for c in _site(name))

@@ -21,7 +21,7 @@ def open_frontier(url: str) -> FrontierStore:
         return MemoryFrontier()
     if scheme == "sqlite" and path:
         return SqliteFrontier(path)
-    if scheme in ("redis", "rediss", "unix"):
+    if scheme.partition("+")[0] in ("redis", "rediss", "unix"):
         from crawler.frontier.redis import RedisFrontier  # an extra
 
         return RedisFrontier(url)

@@ -36,6 +36,16 @@ def run(redis_server):
     return open_worker
 
 
+@pytest.fixture
+def client(redis_server):
+    with redis_server.client() as opened:
+        yield opened
+
+
+def key_of(store: RedisFrontier, name: str) -> str:
+    return store._redis.prefix + name
+
+
 def crawl(store: RedisFrontier, fetched: list[tuple[str, str, float]]) -> None:
     """Fetch all that there is, as one worker; ends when nobody has anything left."""
     while len(store) or store.elsewhere():
@@ -80,7 +90,8 @@ def test_what_is_pushed_to_a_site_of_another_worker_gets_there(run):
     ours, theirs = run("a"), run("b")
     ours.push([entry("a.is", 0)])
     ours.commit()
-    assert theirs.push([entry("a.is", 1, 0.9)]).ignored == 1
+    assert theirs.push([entry("a.is", 1, 0.9)] * 2).ignored == 2
+    theirs.commit()
     assert theirs.pop() is None
     assert theirs.elsewhere()
     ours.push([entry("a.is", 2, 0.1)])
@@ -135,7 +146,7 @@ def test_a_url_in_hand_when_its_site_is_lost_may_still_be_released(run):
         late.release(url, done=True)
 
 
-def test_a_long_journal_is_written_anew_and_says_the_same(run):
+def test_a_long_journal_is_written_anew_and_says_the_same(run, client):
     store = run("a")
     store.push([entry("a.is", 0)])
     for page in range(1, 200):
@@ -148,7 +159,7 @@ def test_a_long_journal_is_written_anew_and_says_the_same(run):
     again = run("a")  # the same name: no pause
     again.push([entry("a.is", 5000, 0.0)])
     assert list(again.scan("a.is"))[:-1] == before
-    assert again._redis.llen(again._key("site:a.is")) < 130
+    assert client.llen(key_of(again, "site:a.is")) < 130
 
 
 def test_a_restart_of_redis_with_its_data_costs_a_wait(tmp_path_factory):
@@ -178,12 +189,12 @@ def test_status_shows_workers_sites_and_what_is_left(run, redis_server):
     store.push([entry(f"{n}.is", n) for n in range(3)])
     store.release(store.pop().url, done=True)
     store.commit()
-    url = redis_server.url(store._prefix[9:-2])
+    url = redis_server.url(store._redis.run)
     done = bifocal("status", url)
     assert done.returncode == 0, done.stderr
     first, line = done.stdout.splitlines()
     assert first == "1 URLs done, 2 pending, 2 open sites"
-    assert line.startswith("  first: 3 sites, renewed, ")
+    assert line.startswith("  first: 3 sites, 1 done, renewed, ")
     assert "stuck" not in line
 
 
@@ -205,19 +216,20 @@ def test_a_full_redis_is_waited_for_and_then_named(tmp_path_factory):
     with RedisServer(tmp_path_factory.mktemp("r")) as server:
         store = RedisFrontier(server.url("x", patience=0.3))
         store.push([entry("a.is", 0)])
-        store._redis.config_set("maxmemory", "1")
+        client = server.client()
+        client.config_set("maxmemory", "1")
         with pytest.raises(FrontierError, match="has it room"):
             store.commit()
-        store._redis.config_set("maxmemory", "0")
+        client.config_set("maxmemory", "0")
         store.commit()  # nothing was lost
 
 
 @pytest.mark.parametrize("batch", [b"", b"x", b"\x78\x9c\x03\x00\x00\x00\x00\x01"])
-def test_a_journal_that_is_none_of_ours_is_refused(run, batch):
+def test_a_journal_that_is_none_of_ours_is_refused(run, client, batch):
     store = run("a")
     store.push([entry("a.is", 0)])
     store.commit()
-    store._redis.rpush(store._key("site:a.is"), batch)
+    client.rpush(key_of(store, "site:a.is"), batch)
     store.close()
     with pytest.raises(FrontierError, match="journal is damaged"):
         run("a").push([entry("a.is", 1)])

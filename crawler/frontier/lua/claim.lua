@@ -1,36 +1,52 @@
 -- Lease sites to a worker: those it names, or else the best that are free.
--- KEYS: sites free owners deadlines epoch workers totals
--- ARGV: worker, lease (ms), how many of the free, site...
+-- KEYS: id sites free owners pauses epoch workers totals
+-- ARGV: id, worker, lease (ms), how many of the free, site...
 -- Returns {{site, epoch}..., number of open sites, number of workers, pending, done}.
-local sites, free, owners, deadlines, epoch, workers, totals = unpack(KEYS)
-local worker, lease, wanted = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local id, sites, free, owners, pauses, epoch, workers, totals = unpack(KEYS)
+local worker, lease, wanted = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+if redis.call('GET', id) ~= ARGV[1] then return redis.error_reply('GONE') end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+redis.call('ZADD', workers, now + lease, worker)
 
--- leases that ran out: their sites are free again, if they have anything pending
-for _, site in ipairs(redis.call('ZRANGEBYSCORE', deadlines, '-inf', now)) do
-  redis.call('ZREM', deadlines, site)
+local function set_free(site)
   redis.call('HDEL', owners, site)
   local best = redis.call('ZSCORE', sites, site)
   if best then redis.call('ZADD', free, best, site) end
 end
-redis.call('ZADD', workers, now + lease, worker)
-redis.call('ZREMRANGEBYSCORE', workers, '-inf', now)
+
+-- the sites of workers that were not heard of; a pass over all, but only after a death
+local dead = {}
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', workers, '-inf', now)) do
+  dead[name] = true
+  redis.call('ZREM', workers, name)
+end
+if next(dead) then
+  local all = redis.call('HGETALL', owners)
+  for i = 1, #all, 2 do
+    local name = all[i + 1]:match('^%d+|(.*)$')
+    if name and dead[name] then set_free(all[i]) end
+  end
+end
+for _, site in ipairs(redis.call('ZRANGEBYSCORE', pauses, '-inf', now)) do
+  redis.call('ZREM', pauses, site)
+  set_free(site)
+end
 
 local asked = {}
-for i = 4, #ARGV do asked[#asked + 1] = ARGV[i] end
+for i = 5, #ARGV do asked[#asked + 1] = ARGV[i] end
 if #asked == 0 and wanted > 0 then
   asked = redis.call('ZREVRANGE', free, 0, wanted - 1)
 end
 local granted = {}
 for _, site in ipairs(asked) do
   local owner = redis.call('HGET', owners, site)
-  -- a pause after a release (an empty owner) keeps other workers away, not its last one
+  -- a pause after a release (no number) keeps other workers away, not its last one
   if not owner or owner == '|' .. worker then
     local number = redis.call('INCR', epoch)
     redis.call('ZREM', free, site)
+    redis.call('ZREM', pauses, site)
     redis.call('HSET', owners, site, number .. '|' .. worker)
-    redis.call('ZADD', deadlines, now + lease, site)
     granted[#granted + 1] = {site, number}
   end
 end

@@ -1,34 +1,59 @@
--- Append to the journals of sites that a worker owns, and renew their leases.
--- KEYS: sites free owners deadlines workers totals order
--- ARGV: prefix, worker, lease (ms), pause (ms), then for each site: site, epoch,
+-- Append to the journals of sites that a worker owns, and renew its lease.
+-- KEYS: id sites free owners pauses workers totals commits
+-- ARGV: id, prefix, worker, lease (ms), pause (ms), number of this commit,
+--       how many counters, (name, amount)..., then for each site: site, epoch,
 --       best pending score or '', change of pending, change of done, keep or release,
---       append or replace, how many batches, batch...
--- Returns for each site 0 (lost: nothing was written) or what others pushed to it.
-local sites, free, owners, deadlines, workers, totals, order = unpack(KEYS)
-local prefix, worker = ARGV[1], ARGV[2]
-local lease, pause = tonumber(ARGV[3]), tonumber(ARGV[4])
+--       append or replace, how many of what others pushed are in the journal by now,
+--       how many batches, batch...
+-- Returns {each counter's sum, and for each site 0 (lost: nothing was written) or what
+-- others pushed to it}. A commit that comes again, as its answer was lost, adds nothing.
+local id, sites, free, owners, pauses, workers, totals, commits = unpack(KEYS)
+local prefix, worker = ARGV[2], ARGV[3]
+local lease, pause, number = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+if redis.call('GET', id) ~= ARGV[1] then return redis.error_reply('GONE') end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 redis.call('ZADD', workers, now + lease, worker)
+local again = tonumber(redis.call('HGET', commits, worker) or 0) >= number
+redis.call('HSET', commits, worker, number)
+
+local function add(name, amount)
+  if not again and tonumber(amount) ~= 0 then
+    redis.call('HINCRBY', totals, name, amount)
+  end
+end
+
+local sums = {}
+local i = 8
+for _ = 1, ARGV[7] do
+  local name = 'counter/' .. ARGV[i]
+  add(name, ARGV[i + 1])
+  sums[#sums + 1] = tonumber(redis.call('HGET', totals, name) or 0)
+  i = i + 2
+end
+
 local answers = {}
-local i = 5
 while i <= #ARGV do
   local site, epoch, best, pending, done = unpack(ARGV, i, i + 4)
   local release, replace = ARGV[i + 5] == 'release', ARGV[i + 6] == 'replace'
-  local first, last = i + 8, i + 7 + ARGV[i + 7]
+  local heard = tonumber(ARGV[i + 7])
+  local first, last = i + 9, i + 8 + ARGV[i + 8]
   i = last + 1
-  if redis.call('HGET', owners, site) ~= epoch .. '|' .. worker then
+  local owner = redis.call('HGET', owners, site)
+  local ours = owner == epoch .. '|' .. worker
+  if not ours and not (again and release and owner == '|' .. worker) then
     answers[#answers + 1] = 0
   else
     local journal, inbox = prefix .. 'site:' .. site, prefix .. 'in:' .. site
-    if replace then redis.call('DEL', journal) end
-    for n = first, last do redis.call('RPUSH', journal, ARGV[n]) end
-    redis.call('ZADD', order, 'NX', redis.call('ZCARD', order), site)
-    redis.call('HINCRBY', totals, 'pending', pending)
-    redis.call('HINCRBY', totals, 'done', done)
+    if not again then
+      if replace then redis.call('DEL', journal) end
+      for n = first, last do redis.call('RPUSH', journal, ARGV[n]) end
+      if heard > 0 then redis.call('LTRIM', inbox, heard, -1) end
+    end
+    add('pending', pending)
+    add('done', done)
+    add('done/' .. worker, done)
     local others = redis.call('LRANGE', inbox, 0, -1)
-    for _, pushed in ipairs(others) do redis.call('RPUSH', journal, pushed) end
-    redis.call('DEL', inbox)
     if best == '' then
       redis.call('ZREM', sites, site)
     else
@@ -37,11 +62,9 @@ while i <= #ARGV do
     if release and #others == 0 then
       -- nobody else before the pause is over: its last page may be a moment old
       redis.call('HSET', owners, site, '|' .. worker)
-      redis.call('ZADD', deadlines, now + pause, site)
-    else
-      redis.call('ZADD', deadlines, now + lease, site)
+      redis.call('ZADD', pauses, now + pause, site)
     end
     answers[#answers + 1] = others
   end
 end
-return answers
+return {sums, answers}

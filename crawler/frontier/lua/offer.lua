@@ -1,11 +1,12 @@
--- Push URLs to a site that another worker owns, or that nobody has room for.
--- KEYS: sites free owners order     ARGV: prefix, site, batch, best score
-local sites, free, owners, order = unpack(KEYS)
-local prefix, site, batch, best = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-redis.call('RPUSH', prefix .. 'in:' .. site, batch)
-redis.call('ZADD', order, 'NX', redis.call('ZCARD', order), site)
-redis.call('ZADD', sites, 'GT', best, site)
-if not redis.call('HGET', owners, site) then
-  redis.call('ZADD', free, redis.call('ZSCORE', sites, site), site)
+-- Push URLs to sites that other workers own, or that nobody has room for.
+-- KEYS: id sites free owners     ARGV: id, prefix, (site, batch, best score)...
+local id, sites, free, owners = unpack(KEYS)
+if redis.call('GET', id) ~= ARGV[1] then return redis.error_reply('GONE') end
+for i = 3, #ARGV, 3 do
+  local site, batch, best = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  redis.call('RPUSH', ARGV[2] .. 'in:' .. site, batch)
+  redis.call('ZADD', sites, 'GT', best, site)
+  if not redis.call('HGET', owners, site) then
+    redis.call('ZADD', free, redis.call('ZSCORE', sites, site), site)
+  end
 end
-return 1
