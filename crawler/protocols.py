@@ -124,6 +124,16 @@ class FrontierStore(Protocol):
     fails raises FrontierError; what was not committed is then lost, as in a kill.
     """
 
+    @property
+    def worker(self) -> str:
+        """The name of this worker, for its files; "0" where there is only one."""
+        ...
+
+    @property
+    def run(self) -> str | None:
+        """The name of the run that several workers share; None: there is only one."""
+        ...
+
     def push(self, entries: Sequence[FrontierEntry]) -> PushCounts:
         """Add new URLs; raise pending ones whose score got better, payload included.
 
@@ -169,6 +179,17 @@ class FrontierStore(Protocol):
 
     def load(self, name: str) -> bytes | None:
         """The value that was saved under a name, also after a restart."""
+        ...
+
+    def tally(self, amounts: Mapping[str, int]) -> Mapping[str, int]:
+        """Add to the run's counters; the sums of those ever named here.
+
+        Of all workers, the others' as of the last commit.
+        """
+        ...
+
+    def retire(self, site: Site) -> None:
+        """Nothing more of a site is wanted: no worker has to wait for it."""
         ...
 
     def counts(self) -> Mapping[str, int]:

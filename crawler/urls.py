@@ -191,3 +191,12 @@ def site_of(url: str) -> str:
     'vuejs.org'
     """
     return registered_domain(host_of(url))
+
+
+def without_password(url: str) -> str:
+    """A URL without user and password, to be shown.
+
+    >>> without_password("redis://me:secret@localhost/0?run=x")
+    'redis://localhost/0?run=x'
+    """
+    return re.sub("//[^/@]*@", "//", url)

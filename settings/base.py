@@ -48,6 +48,8 @@ DEFAULT_REQUEST_HEADERS = {
 SITE_MAX_PAGES = 0  # answers of one site; 0: no limit. A site over a limit is closed
 SITE_MAX_BYTES = 0  # of the bodies
 SITE_MAX_SECONDS = 0  # that its server took to answer
+RUN_MAX_PAGES = 0  # answers of the whole run, all its workers together; 0: no limit
+RUN_MAX_BYTES = 0  # of the bodies
 SITE_SCOUT_PAGES = 0  # then a site of one language waits for the others; 0: never
 DOWNLOAD_TIMEOUT = 60  # seconds for a whole answer
 DOWNLOAD_MAXSIZE = 20_000_000  # bytes; the longest one-page manuals have 5 MB
@@ -108,6 +110,7 @@ EXTENSIONS = {
     "crawler.components.progress.Progress": 200,
     "crawler.components.stop_file.StopFile": 300,
     "crawler.components.spare_time.SpareTime": 400,
+    "crawler.components.take_over.TakeOver": 500,
     "crawler.components.run_report.RunReport": 900,
 }
 PROGRESS_INTERVAL = 30  # seconds between progress lines outside a terminal

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Self
+from typing import Any, Self
 
 from scrapy.crawler import Crawler
 from scrapy.http import Headers, Response
@@ -34,12 +35,14 @@ class Archive:
     def from_crawler(cls, crawler: Crawler, counts: Counter[str]) -> Self:
         """Write into the run directory; mend what a killed run left there."""
         settings = crawler.settings
+        spider: Any = crawler.spider
         folder = run_dir(crawler).warc
         for mended in recover(folder):
             counts["warc/recovered"] += 1
             counts["warc/recovered_bytes_cut"] += mended.cut
         config = WarcConfig(
             prefix=settings["WARC_PREFIX"],
+            worker=re.sub(r"[^\w.-]", "_", spider.frontier.store.worker),
             max_bytes=settings.getint("WARC_MAX_BYTES"),
             level=settings.getint("WARC_GZIP_LEVEL"),
             fsync=settings.getbool("WARC_FSYNC"),

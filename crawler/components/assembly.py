@@ -21,10 +21,11 @@ from crawler.data import LangPair
 from crawler.errors import ProfileError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
-from crawler.frontier.site_yield import SiteBudget, SiteYield
+from crawler.frontier.site_yield import RunBudget, SiteBudget, SiteYield
 from crawler.frontier.store import open_frontier
 from crawler.protocols import UrlScorer
 from crawler.rundir import RunDir
+from crawler.urls import without_password
 
 
 def check_settings(settings: BaseSettings, defaults: BaseSettings) -> None:
@@ -65,8 +66,27 @@ def build_frontier(
         scope,
         max_depth=settings.getint("FRONTIER_MAX_DEPTH"),
         sites=SiteYield(langs, site_budget(settings)),
+        budget=RunBudget(
+            pages=settings.getint("RUN_MAX_PAGES"),
+            bytes=settings.getint("RUN_MAX_BYTES"),
+        ),
         counts=counts,
     )
+
+
+def other_runs(crawler: Crawler) -> list[RunDir]:
+    """The run directories beside ours that share our frontier."""
+    spider: Any = crawler.spider
+    ours = run_dir(crawler).path.resolve()
+    run = spider.frontier.store.run
+    if run is None:
+        return []
+    beside = [RunDir(path.parent) for path in sorted(ours.parent.glob("*/run.json"))]
+    return [
+        other
+        for other in beside
+        if other.path != ours and other.read().get("shared_run") == run
+    ]
 
 
 def site_budget(settings: BaseSettings) -> SiteBudget:
@@ -130,12 +150,16 @@ def describe_run(crawler: Crawler, profile: AlignProfile) -> dict[str, Any]:
     spider: Any = crawler.spider
     settings = crawler.settings
     resolved = settings.copy_to_dict()
+    if resolved["FRONTIER_URL"]:
+        resolved["FRONTIER_URL"] = without_password(resolved["FRONTIER_URL"])
     return {
         "bifocal": version("bifocal"),
         "scrapy": version("scrapy"),
         "langs": list(spider.langs),
         "seeds": spider.seeds,
         "scope": spider.scope,
+        "worker": spider.frontier.store.worker,
+        "shared_run": spider.frontier.store.run,
         "profile": settings["URL_SCORER"],
         "align": to_table(profile),
         "settings": {

@@ -48,6 +48,7 @@ from crawler.frontier.beliefs import UNDECIDED, Rates, Shares, Three, Witness, c
 from crawler.frontier.copies import Copies, Part, parts_of, text_of
 from crawler.frontier.evidence import declared_language, folders_of
 from crawler.frontier.frontier import (
+    FORBIDDEN,
     GIVEN_UP,
     MOVED,
     NO_PAGE,
@@ -401,7 +402,7 @@ class AdaptiveScorer:
                 elif outcome == GIVEN_UP:
                     record.outcome, record.link = GONE, None
                 elif outcome != MOVED:
-                    gone = outcome in (None, NO_PAGE)
+                    gone = outcome in (None, NO_PAGE, FORBIDDEN)
                     self._turned_out(record, GONE if gone else self._outcome(outcome))
                 elif record.url == link.url:  # its target has a row of its own
                     record.link = None

@@ -100,7 +100,9 @@ class BloomFilter:
                 case [float(error)] if restored is None:
                     restored = cls(error)
                     continue
-                case [int(capacity), float(error), int(held), str(text)] if restored:
+                case [int(capacity), float(error), int(held), str(text)] if (
+                    restored is not None
+                ):
                     bits = bytearray(b64decode(text, validate=True))
                     if bits and len(bits) == _size(capacity, error):
                         one = _Filter(capacity, error, held, bits)

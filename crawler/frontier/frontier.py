@@ -16,6 +16,7 @@ from crawler.data import (
     Document,
     FrontierEntry,
     KnownUrl,
+    Lang,
     Link,
     PairScore,
     ScoredUrl,
@@ -23,7 +24,7 @@ from crawler.data import (
 )
 from crawler.frontier.evidence import declared_language
 from crawler.frontier.scope import Scope
-from crawler.frontier.site_yield import SiteYield
+from crawler.frontier.site_yield import RunBudget, SiteYield, Spent
 from crawler.groups import SiteGroups
 from crawler.protocols import FrontierStore, LearningScorer, PushCounts, UrlScorer
 from crawler.urls import host_of, site_of
@@ -41,8 +42,8 @@ MIN_SAVE = 200  # pages
 # How many fallen URLs are put back before one is taken anyway.
 MAX_PUT_BACK = 50
 # What came of a done URL, if not a page in a known language: a page in none, an error,
-# a redirect; or it was not fetched, as not worth it.
-NO_LANGUAGE, NO_PAGE, MOVED, GIVEN_UP = "?", "-", "->", "="
+# a redirect; or it was not fetched, as not worth it or not allowed.
+NO_LANGUAGE, NO_PAGE, MOVED, GIVEN_UP, FORBIDDEN = "?", "-", "->", "=", "x"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class Frontier:
         *,
         max_depth: int = 0,
         sites: SiteYield | None = None,
+        budget: RunBudget | None = None,
         counts: Counter[str] | None = None,
     ) -> None:
         """`max_depth`: clicks from the nearest seed, 0 for no limit."""
@@ -84,6 +86,7 @@ class Frontier:
         self.scope = scope
         self.max_depth = max_depth
         self.sites = sites if sites is not None else SiteYield()
+        self.budget = budget or RunBudget()
         self.counts = counts if counts is not None else Counter()
         self._learner = scorer if isinstance(scorer, LearningScorer) else None
         # host → http or https, whichever gave a page first. A site links to itself by
@@ -92,6 +95,7 @@ class Frontier:
         self._unsaved = 0  # pages since the scorer's state was saved
         self._done = store.counts()["done"]
         self._dry = False  # what is pending belongs to sites that are closed
+        self._taken_over: list[Site] = []
 
     def __len__(self) -> int:
         return len(self.store)
@@ -99,6 +103,8 @@ class Frontier:
     @property
     def has_open(self) -> bool:
         """Is anything pending that may still be fetched, here or by another worker?"""
+        if self._is_spent():
+            return False
         return (len(self.store) > 0 and not self._dry) or self.store.elsewhere()
 
     # ---------------------------------------------------------------- in
@@ -193,7 +199,7 @@ class Frontier:
         if link.is_seed:
             self.scope.extend(location)
         self._release(lease, MOVED)
-        self.sites.fetched(lease.site, None)
+        self._spend(lease.site, None)
         refusal = self.refusal(link)
         if refusal:
             self.counts[f"frontier/refused/{refusal}"] += 1
@@ -210,6 +216,8 @@ class Frontier:
 
         Sites that rest are asked when nothing else is left, closed ones never.
         """
+        if self._is_spent():
+            return None
         lease = self._next(busy)
         if lease is None and not busy:
             if self.sites.wake():
@@ -224,7 +232,10 @@ class Frontier:
         barred = self.sites.barred()
         busy = {*busy, *barred} if barred else busy
         while entry := self.store.pop(busy):
-            self._adopt()  # a pop may bring sites
+            if self._adopt() and entry.site in self.sites.barred():
+                self.store.release(entry.url, done=False)
+                busy = {*busy, *self.sites.barred()}
+                continue
             lease = lease_of(entry)
             unified = self._unified(lease.link)
             if unified is not lease.link:  # linked before we knew
@@ -272,8 +283,9 @@ class Frontier:
             lang = document.lang
             scheme = lease.url.partition("://")[0]
             self._schemes.setdefault(host_of(lease.url), scheme)
-        self._release(lease, (lang or NO_LANGUAGE) if document else NO_PAGE)
-        self.sites.fetched(lease.site, lang, size, seconds)
+        outcome = (lang or NO_LANGUAGE) if document else NO_PAGE
+        self._release(lease, outcome, size, seconds)
+        self._spend(lease.site, lang, size, seconds)
         self._unsaved += 1
         if self._learner:
             self.push(self._learner.fetched(lease.link, document))
@@ -281,7 +293,7 @@ class Frontier:
     def forbidden(self, lease: Lease) -> None:
         """robots.txt forbids a URL: it is done, and has cost its site nothing."""
         self.counts["frontier/refused/robots"] += 1
-        self._release(lease, NO_PAGE)
+        self._release(lease, FORBIDDEN)
         if self._learner:
             self.push(self._learner.fetched(lease.link, None))
 
@@ -291,9 +303,33 @@ class Frontier:
         if self._learner:
             self.push(self._learner.fetched(lease.link, None))
 
-    def _release(self, lease: Lease, outcome: str) -> None:
+    def _spend(
+        self, site: Site, lang: Lang | None, size: int = 0, seconds: float = 0.0
+    ) -> None:
+        """Count an answer for the budgets of its site and of the run."""
+        self.sites.fetched(site, lang, size, seconds)
+        self.store.tally({"pages": 1, "bytes": size})
+        self._retire(self.sites.groups.members(site))
+
+    def _retire(self, sites: Iterable[Site]) -> None:
+        for site in self.sites.closed.intersection(sites):
+            self.store.retire(site)
+
+    def _is_spent(self) -> bool:
+        """Has the run, all its workers, cost what it may, with what is on its way?"""
+        if not (self.budget.pages or self.budget.bytes):
+            return False
+        cost = self.store.tally({"pages": 0, "bytes": 0})
+        pages = cost["pages"] + self.store.counts()["leased"]
+        return 0 < self.budget.pages <= pages or 0 < self.budget.bytes <= cost["bytes"]
+
+    def _release(
+        self, lease: Lease, outcome: str, size: int = 0, seconds: float = 0.0
+    ) -> None:
         scored = ScoredUrl(lease.link, lease.score, lease.evidence)
-        payload = _payload(scored, lease.tries, lease.scored_at, outcome)
+        limits = self.sites.budget
+        cost = (size, round(seconds, 1)) if limits.bytes or limits.seconds else None
+        payload = _payload(scored, lease.tries, lease.scored_at, outcome, cost)
         self.store.release(lease.url, done=True, payload=payload)
         self._done += 1
 
@@ -342,20 +378,31 @@ class Frontier:
             pass
         for members in self.sites.groups.groups():
             self.scope.join(members)
-        self.store.adopted()  # those were among them
+        self._retire(self.sites.closed)
+        self._taken_over += self.store.adopted()
 
-    def _adopt(self) -> None:
-        """Sites that another worker had are ours: go on from what it knew."""
-        if sites := self.store.adopted():
+    def _adopt(self) -> bool:
+        """A pop may bring sites that another worker had: go on from what it knew."""
+        sites = self.store.adopted()
+        if sites:
             known = self._recall(sites)
             if self._learner:
                 self._learner.restore(b"", known)
             for _ in known:
                 pass
+            self._retire(sites)
+            self._taken_over += sites
+        return bool(sites)
+
+    def taken_over(self) -> Sequence[Site]:
+        """Sites that became ours since this was last asked, from another worker."""
+        sites, self._taken_over = self._taken_over, []
+        return sites
 
     def _recall(self, sites: Iterable[Site]) -> Iterator[KnownUrl]:
-        """Every known URL; on the way, what they say of scope and schemes."""
+        """Every known URL; on the way, what they say of scope, schemes and budgets."""
         for site in sites:
+            spent = Spent()
             for known in self.store.scan(site):
                 url = known.entry.url
                 if link_of(known.entry).is_seed:  # also where a seed had moved to
@@ -365,7 +412,18 @@ class Frontier:
                     and outcome_of(known.entry) not in _NOT_FETCHED
                 ):
                     self._schemes.setdefault(host_of(url), url.partition("://")[0])
+                if known.state == "done":
+                    spent += self._cost_of(known.entry)
                 yield known
+            self.sites.recall(site, spent)
+
+    def _cost_of(self, entry: FrontierEntry) -> Spent:
+        """What a done URL has cost its site."""
+        outcome = outcome_of(entry)
+        if outcome in (None, GIVEN_UP, FORBIDDEN):
+            return Spent()
+        size, seconds = _read(entry.payload).get("c", (0, 0.0))
+        return self.sites.cost(outcome, size, seconds)
 
     def close(self) -> None:
         """Save what was learned and give the storage back."""
@@ -378,7 +436,11 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def _payload(
-    scored: ScoredUrl, tries: int, scored_at: int, outcome: str | None = None
+    scored: ScoredUrl,
+    tries: int,
+    scored_at: int,
+    outcome: str | None = None,
+    cost: tuple[int, float] | None = None,
 ) -> bytes:
     """The link and its evidence as small JSON; what is empty is left out."""
     link = scored.link
@@ -399,6 +461,8 @@ def _payload(
         data["t"] = tries
     if outcome is not None:
         data["o"] = outcome
+    if cost is not None:
+        data["c"] = cost
     return _ENCODER.encode(data).encode("utf-8", "surrogatepass")
 
 
@@ -421,7 +485,7 @@ def link_of(entry: FrontierEntry) -> Link:
 
 
 # None: a URL that is done since its host turned out to answer to the other scheme.
-_NOT_FETCHED = (None, NO_PAGE, MOVED, GIVEN_UP)
+_NOT_FETCHED = (None, NO_PAGE, MOVED, GIVEN_UP, FORBIDDEN)
 
 
 def outcome_of(entry: FrontierEntry) -> str | None:

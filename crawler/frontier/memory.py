@@ -7,6 +7,7 @@ other stores are compared with.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -37,11 +38,14 @@ class _Urls:
 class MemoryFrontier:
     """A FrontierStore of dictionaries and heaps (`memory:`)."""
 
+    worker, run = "0", None
+
     def __init__(self) -> None:
         self._sites: dict[Site, _Urls] = {}
         self._heads: LazyHeap = LazyHeap()  # each site's best pending URL
         self._leases: dict[str, _Row] = {}
         self._values: dict[str, bytes] = {}
+        self._counters: Counter[str] = Counter()
         self._known = 0
         self._pending = 0
 
@@ -171,6 +175,14 @@ class MemoryFrontier:
     def load(self, name: str) -> bytes | None:
         """The value that was saved under a name."""
         return self._values.get(name)
+
+    def tally(self, amounts: Mapping[str, int]) -> Mapping[str, int]:
+        """Add to the run's counters; their sums."""
+        self._counters.update(amounts)
+        return self._counters
+
+    def retire(self, site: Site) -> None:
+        """Do nothing: nobody else waits for it."""
 
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`."""

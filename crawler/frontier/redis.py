@@ -90,6 +90,7 @@ class RedisFrontier:
             self._bloom = BloomFilter(float(bloom)) if bloom else None  # an empty one
         except ValueError as error:
             raise UsageError(f"{self._redis.name}: bloom={bloom}: {error}") from error
+        self.run = self._redis.run
         self.worker = options.get("worker") or f"{socket.gethostname()}-{os.getpid()}"
         self._local = MemoryFrontier()
         self._owned: dict[Site, _Owned] = {}
@@ -467,6 +468,12 @@ class RedisFrontier:
             self._note(site, owned, ("o", place))
         if batches:
             self._adopted.append(site)
+            sites, pending, done = self._elsewhere
+            self._elsewhere = (
+                sites,
+                max(pending - owned.pending, 0),
+                max(done - owned.done, 0),
+            )
 
 
 def _site(raw: bytes) -> Site:

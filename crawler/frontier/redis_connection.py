@@ -10,7 +10,7 @@ All keys of a run begin with `{bifocal:NAME}:`, so a cluster keeps them on one s
 
 from __future__ import annotations
 
-import re
+import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from crawler.errors import FrontierError, UsageError
+from crawler.urls import without_password
 
 try:
     import redis
@@ -68,7 +69,7 @@ class Connection:
         server, _, query = url.partition("?")
         options = dict(parse_qsl(query))
         theirs = {name: value for name, value in options.items() if name not in _OURS}
-        self.name = _plain(server)
+        self.name = without_password(server)
         self.options = {n: value for n, value in options.items() if n in _OURS}
         if not options.get("run"):
             raise UsageError(f"{self.name}: of which run? (write {server}?run=NAME)")
@@ -147,24 +148,29 @@ class Connection:
 
 def _opener(url: str) -> Callable[[], Any]:
     """What makes a client of a URL; ValueError if there is something wrong with it."""
+    ours: dict[str, Any] = {
+        "socket_timeout": _ANSWER,
+        "password": os.environ.get("REDISCLI_AUTH"),  # as for redis-cli
+    }
     # A retry that we do not see would be a second commit.
     quiet: dict[str, Any] = {"retry": Retry(NoBackoff(), 0)}
     scheme, _, rest = url.partition("://")
     plain, _, kind = scheme.partition("+")
     if not kind:
-        timeout = {} if "socket_timeout=" in url else {"socket_timeout": _ANSWER}
         _read_url(url)  # before anybody is asked
-        return lambda: redis.Redis.from_url(url, **timeout, **quiet)
+        return lambda: redis.Redis.from_url(url, **ours, **quiet)
     if kind == "cluster":
         options = _read_url(f"{plain}://{rest}")
         tls = options.pop("connection_class", None) is not None
-        options = {"socket_timeout": _ANSWER, **options, **quiet, "ssl": tls}
+        options = {**ours, **options, **quiet, "ssl": tls}
         options.pop("db", None)  # a cluster has one
         return lambda: RedisCluster(**options)
-    return _sentinel(plain, rest)
+    return _sentinel(plain, rest, ours, quiet)
 
 
-def _sentinel(plain: str, rest: str) -> Callable[[], Any]:
+def _sentinel(
+    plain: str, rest: str, ours: dict[str, Any], quiet: dict[str, Any]
+) -> Callable[[], Any]:
     """HOST[:PORT],HOST…/SERVICE[/DB]: the master that the Sentinels name."""
     parts = urlsplit(f"{plain}://{rest}")
     credentials, _, hosts = parts.netloc.rpartition("@")
@@ -179,7 +185,7 @@ def _sentinel(plain: str, rest: str) -> Callable[[], Any]:
         for name in ("sentinel_username", "sentinel_password")
         if name in options
     }
-    shared = {"socket_timeout": _ANSWER, **options, "ssl": tls}
+    shared = {**ours, **options, "ssl": tls}
     for_sentinels = {
         name: value
         for name, value in shared.items()
@@ -189,12 +195,6 @@ def _sentinel(plain: str, rest: str) -> Callable[[], Any]:
         (host, int(port or _SENTINEL_PORT))
         for host, _, port in (item.partition(":") for item in hosts.split(","))
     ]
-    quiet = {"retry": Retry(NoBackoff(), 0)}
     return lambda: _Sentinel(
         sentinels, sentinel_kwargs=for_sentinels | theirs
     ).master_for(service, **shared | quiet)
-
-
-def _plain(url: str) -> str:
-    """A URL without its password, for messages."""
-    return re.sub("//[^/@]*@", "//", url)

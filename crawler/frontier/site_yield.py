@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from crawler.data import Lang, LangPair, Site
 from crawler.groups import SiteGroups
@@ -30,14 +30,33 @@ class SiteBudget:
     scout: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class RunBudget:
+    """What the whole run may cost, all its workers together; 0: no limit."""
+
+    pages: int = 0
+    bytes: int = 0
+
+
 @dataclass(slots=True)
-class _Spent:
+class Spent:
+    """What a site has cost and shown."""
+
     pages: int = 0
     bytes: int = 0
     seconds: float = 0.0
     src: int = 0
     trg: int = 0
     woken: int = 0  # how often it came back from resting
+
+    def __iadd__(self, other: Spent) -> Self:
+        self.pages += other.pages
+        self.bytes += other.bytes
+        self.seconds += other.seconds
+        self.src += other.src
+        self.trg += other.trg
+        self.woken += other.woken
+        return self
 
 
 @dataclass(slots=True)
@@ -47,7 +66,7 @@ class SiteYield:
     langs: LangPair | None = None  # None: no scouting
     budget: SiteBudget = field(default_factory=SiteBudget)
     groups: SiteGroups = field(default_factory=SiteGroups)
-    spent: dict[Site, _Spent] = field(default_factory=dict)  # by group
+    spent: dict[Site, Spent] = field(default_factory=dict)
     # Sites that used up their budget, and those that wait until others are done.
     closed: set[Site] = field(default_factory=set)
     resting: set[Site] = field(default_factory=set)
@@ -56,19 +75,27 @@ class SiteYield:
         self, site: Site, lang: Lang | None, size: int = 0, seconds: float = 0.0
     ) -> None:
         """Count an answer: bytes of its body, seconds that it took."""
-        site = self.groups.of(site)
-        spent = self.spent.setdefault(site, _Spent())
-        spent.pages += 1
-        spent.bytes += size
-        spent.seconds += seconds
-        if self.langs is not None:
-            spent.src += lang == self.langs.src
-            spent.trg += lang == self.langs.trg
+        self.spent.setdefault(site, Spent())
+        self.spent[site] += self.cost(lang, size, seconds)
+        self._judge(site)
+
+    def cost(self, lang: Lang | None, size: int = 0, seconds: float = 0.0) -> Spent:
+        """What one answer costs and shows."""
+        src, trg = self.langs or (None, None)
+        is_src, is_trg = lang is not None and lang == src, bool(lang) and lang == trg
+        return Spent(1, size, seconds, is_src, is_trg)
+
+    def recall(self, site: Site, spent: Spent) -> None:
+        """What a site has cost, by its URLs: they know better than what was saved."""
+        spent.woken = self.spent.get(site, Spent()).woken
+        self.spent[site] = spent
         self._judge(site)
 
     def _judge(self, site: Site) -> None:
-        spent = self.spent[site]
         members = self.groups.members(site)
+        spent = Spent()
+        for member in members:
+            spent += self.spent.get(member, Spent())
         if self._over_budget(spent):
             self.closed.update(members)
         elif self._hopeless(spent):
@@ -78,20 +105,14 @@ class SiteYield:
 
     def joined(self, site: Site) -> None:
         """The site has become one of a group: what its sites have cost is added up."""
-        members = self.groups.members(site)
-        total = _Spent()
-        for member in members:
-            for name, value in asdict(self.spent.pop(member, _Spent())).items():
-                setattr(total, name, getattr(total, name) + value)
-        self.spent[members[0]] = total
-        self._judge(members[0])
+        self._judge(site)
 
-    def _over_budget(self, spent: _Spent) -> bool:
+    def _over_budget(self, spent: Spent) -> bool:
         limits = self.budget.pages, self.budget.bytes, self.budget.seconds
         used = spent.pages, spent.bytes, spent.seconds
         return any(0 < limit <= value for limit, value in zip(limits, used))
 
-    def _hopeless(self, spent: _Spent) -> bool:
+    def _hopeless(self, spent: Spent) -> bool:
         scout = self.budget.scout
         if not scout or self.langs is None or (spent.src and spent.trg):
             return False
@@ -105,7 +126,7 @@ class SiteYield:
         """Nothing else is left: the resting sites get another portion each."""
         awake = bool(self.resting)
         for site in {self.groups.of(site) for site in self.resting}:
-            self.spent[site].woken += 1
+            self.spent.setdefault(site, Spent()).woken += 1
         self.resting.clear()
         return awake
 
@@ -116,7 +137,6 @@ class SiteYield:
     def restore(self, state: dict[Site, dict[str, Any]]) -> None:
         """Take counts from `state()`."""
         for site, values in state.items():
-            self.spent[site] = _Spent(**values)
+            self.spent[site] = Spent(**values)
+        for site in state:  # all first: groups are judged by what they cost together
             self._judge(site)
-        for members in self.groups.groups():  # one may have joined since
-            self.joined(members[0])

@@ -18,9 +18,11 @@ What is kept where, and what was tried (benchmarks/frontier.py measures what is 
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from array import array
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import wraps
 from hashlib import blake2b
@@ -108,6 +110,7 @@ SELECT score, seq FROM url INDEXED BY pending
 WHERE done = 0 AND site = ? ORDER BY score DESC, seq LIMIT 1
 """
 
+_COUNTERS = "counters"  # the value that keeps them
 _BEYOND = float("inf")  # the score to beat of a URL that cannot be raised
 
 _CURES = {
@@ -160,6 +163,8 @@ class SqliteFrontier:
     undone: half of a batch is never kept.
     """
 
+    worker, run = "0", None
+
     def __init__(self, path: str | Path) -> None:
         """Open the file, or make it; FrontierError if it cannot be had."""
         self._path = Path(path)
@@ -184,6 +189,7 @@ class SqliteFrontier:
         self._known = 0
         self._pending = 0
         self._open()
+        self._counters = Counter(json.loads(self.load(_COUNTERS) or b"{}"))
 
     @_guarded
     def _open(self) -> None:
@@ -377,6 +383,14 @@ class SqliteFrontier:
         row: tuple[bytes] | None = self._db.execute(query, (name,)).fetchone()
         return row[0] if row else None
 
+    def tally(self, amounts: Mapping[str, int]) -> Mapping[str, int]:
+        """Add to the run's counters; their sums."""
+        self._counters.update(amounts)
+        return self._counters
+
+    def retire(self, site: Site) -> None:
+        """Do nothing: nobody else waits for it."""
+
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`."""
         leased = len(self._leases)
@@ -403,6 +417,8 @@ class SqliteFrontier:
     def _end(self) -> None:
         pending = self._pending + len(self._leases)  # what a kill makes of leases
         self._db.execute("UPDATE total SET pending = ?", (pending,))
+        if self._counters:
+            self.save(_COUNTERS, json.dumps(self._counters).encode())
         self._db.execute("COMMIT")
 
     def __len__(self) -> int:

@@ -286,3 +286,17 @@ def test_many_sites_and_many_busy_ones(store):
     assert scores == sorted(scores, reverse=True)
     assert store.pop(busy) is None
     assert store.pop().site == "s000.is"
+
+
+def test_counters_of_the_run_add_up(store):
+    assert dict(store.tally({"pages": 2, "bytes": 0})) == {"pages": 2, "bytes": 0}
+    store.commit()
+    assert dict(store.tally({"pages": 1, "bytes": 7})) == {"pages": 3, "bytes": 7}
+    assert store.tally({})["pages"] == 3
+
+
+def test_a_retired_site_keeps_what_it_knows(store):
+    store.push([entry("x", 0.5), entry("y", 0.5, site="b.is")])
+    store.retire("a.is")
+    assert [known.entry.url for known in store.scan("a.is")] == ["https://a.is/x"]
+    assert pop_all(store, busy={"a.is"}) == ["b.is/y"]

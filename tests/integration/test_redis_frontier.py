@@ -12,9 +12,13 @@ from itertools import pairwise
 
 import pytest
 
-from crawler.data import FrontierEntry, KnownUrl
+from crawler.data import Document, FrontierEntry, KnownUrl, LangPair, Link
 from crawler.errors import FrontierError, UsageError
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.redis import RedisFrontier
+from crawler.frontier.scope import Scope
+from crawler.frontier.scoring import UniformScorer
+from crawler.frontier.site_yield import RunBudget, SiteBudget, SiteYield
 from crawler.frontier.store import open_frontier
 from tests.commands import bifocal
 from tests.redis_server import RedisServer
@@ -182,6 +186,159 @@ def test_a_restart_of_redis_with_its_data_costs_a_wait(tmp_path_factory):
     assert again.counts()["done"] == 1
     again.close()
     server.kill()
+
+
+def test_nobody_waits_for_a_site_that_is_retired(run):
+    ours, theirs = run("a"), run("b")
+    ours.push([entry("a.is", 0), entry("a.is", 1)])
+    ours.commit()
+    assert theirs.pop() is None
+    assert theirs.elsewhere()
+    ours.release(ours.pop().url, done=True)
+    ours.retire("a.is")
+    assert ours.push([entry("a.is", 2)]).added == 1  # it stays known
+    ours.commit()
+    theirs._looked = float("-inf")
+    assert theirs.pop() is None
+    assert not theirs.elsewhere()
+    # who wants more of it, in a later session, takes it and has all of it
+    ours.close()
+    later = run("a")
+    later.push([entry("a.is", 0)])
+    assert sorted(k.entry.depth for k in later.scan("a.is")) == [0, 1, 2]
+
+
+def test_counters_are_of_all_workers(run):
+    ours, theirs = run("a"), run("b")
+    ours.tally({"pages": 2})
+    theirs.tally({"pages": 3})
+    ours.commit()
+    theirs.commit()
+    assert theirs.tally({}) == {"pages": 5}
+    ours.tally({"pages": 1})
+    ours.commit()
+    assert ours.tally({}) == {"pages": 6}
+
+
+def test_a_site_keeps_its_budget_when_it_changes_hands(run):
+    """Pages, bytes and seconds follow from what is known of its URLs."""
+
+    def frontier(worker: str) -> Frontier:
+        sites = SiteYield(LangPair("en", "is"), SiteBudget(pages=4, bytes=10_000))
+        scope = Scope("site")
+        store = run(worker, pause=0)
+        return Frontier(store, UniformScorer(), scope, sites=sites)
+
+    first = frontier("a")
+    first.seed(["https://a.is/"])
+    for page in range(3):
+        lease = first.next()
+        document = Document(lease.url, "a.is", "en", 1.0, "", (), (), (), "")
+        first.fetched(lease, document, size=1000, seconds=0.5)
+        links = [Link(f"https://a.is/{page}/{n}", lease.url) for n in range(3)]
+        first.found(document, links)
+    first.commit()
+    before = first.sites.spent["a.is"]
+    first.store.close()
+
+    second = frontier("b")
+    lease = second.next()
+    assert second.taken_over() == ["a.is"]
+    assert second.sites.spent["a.is"] == before
+    second.fetched(lease, None)
+    assert second.next() is None
+    assert not second.has_open
+
+
+def test_the_budget_of_a_run_is_one_for_all_workers(run):
+    def frontier(worker: str) -> Frontier:
+        budget, scope = RunBudget(pages=5), Scope("site")
+        return Frontier(run(worker), UniformScorer(), scope, budget=budget)
+
+    fetched = 0
+    workers = [frontier("a"), frontier("b")]
+    for number, worker in enumerate(workers):
+        worker.seed([f"https://{number}.is/{page}" for page in range(9)])
+        worker.commit()
+    while leases := [(worker, worker.next()) for worker in workers]:
+        for worker, lease in leases:
+            if lease is not None:
+                worker.fetched(lease, None)
+                worker.commit()
+                fetched += 1
+        if not any(lease for _, lease in leases):
+            break
+    assert fetched in (5, 6)  # the last page of each was on its way at the same time
+    assert not any(worker.has_open for worker in workers)
+
+
+def test_a_commit_whose_answer_was_lost_counts_once(run, client):
+    store = run("a")
+    store.push([entry("a.is", 0), entry("a.is", 1)])
+    store.tally({"pages": 1})
+    store.commit()
+    store.release(store.pop().url, done=True)
+    store.tally({"pages": 1})
+    store._commits -= 1  # it is sent again under the number of the one before
+    before = client.llen(key_of(store, "site:a.is"))
+    store.commit()
+    assert client.llen(key_of(store, "site:a.is")) == before
+    assert store.tally({}) == {"pages": 1}
+
+
+def test_a_claim_whose_answer_was_lost_is_found_again(run, client):
+    store, other = run("a"), run("b")
+    other.push([entry("a.is", 0)])
+    other.close()
+    client.hset(key_of(store, "owners"), "a.is", "77|a")  # as that claim left it
+    ask = store._redis.call
+
+    def interrupted(*args: object) -> object:
+        answer = ask(*args)
+        store._redis.interrupted = True
+        return answer
+
+    store._redis.call = interrupted
+    assert store.pop().url == "https://a.is/0"
+
+
+def test_a_worker_that_was_killed_and_starts_again_does_not_keep_its_old_sites(run):
+    dead = run("a", pause=0.2)
+    dead.push([entry("a.is", 0)])
+    dead.commit()
+    again = run("a", pause=0.2)  # before its lease is over
+    assert again.pop() is None  # its last page may be a moment old
+    time.sleep(0.3)
+    again._looked = float("-inf")
+    assert again.pop() is not None
+    dead.push([entry("a.is", 1)])
+    dead.commit()
+    assert dead.sites() == ()
+
+
+def test_redis_without_its_data_is_an_error_and_no_end(run, client):
+    store = run("a")
+    store.push([entry("a.is", 0)])
+    store.commit()
+    client.delete(*client.keys(store._redis.prefix.replace("{", "[{]") + "*"))
+    store.push([entry("a.is", 1)])
+    with pytest.raises(FrontierError, match=r"data of run .* are gone"):
+        store.commit()
+
+
+def test_a_filter_remembers_what_is_done_in_a_few_bytes(run):
+    store = run("a", bloom=0.001)
+    for page in range(200):
+        store.push([entry("a.is", page)])
+        store.release(store.pop().url, done=True)
+        store.commit()
+    assert store.counts()["done"] == 200
+    assert len(list(store.scan("a.is"))) < 100  # the others are in the filter
+    store.close()
+    again = run("a")  # the site has its filter, whatever this one asks for
+    assert again.push([entry("a.is", page) for page in range(200)]).ignored == 200
+    assert again.push([entry("a.is", page) for page in range(200, 300)]).added > 95
+    assert again.counts()["done"] == 200
 
 
 def test_status_shows_workers_sites_and_what_is_left(run, redis_server):

@@ -42,7 +42,8 @@ def servers():
 
 
 def worker(seeds: str, run_dir: Path, frontier: str):
-    settings = {"FRONTIER_URL": frontier, **SETTINGS, **ONE}
+    name = {"FRONTIER_URL": f"{frontier}&worker={run_dir.name}"}
+    settings = {**name, **SETTINGS, **ONE}
     return crawling(seeds, "en,is", run_dir, **settings)
 
 
@@ -93,7 +94,7 @@ def test_two_workers_find_what_one_finds(
         worker(seeds, tmp_path / "b", url) as b,
     ):
         end = time.monotonic() + PATIENCE
-        while bifocal("status", url).stdout.count("sites, renewed") < 2:
+        while bifocal("status", url).stdout.count("renewed, ") < 2:
             assert time.monotonic() < end
         held_back.set()
         for process in (a, b):
@@ -106,6 +107,10 @@ def test_two_workers_find_what_one_finds(
     sites = [{visit["site"] for visit in run.visits} for run in both]
     assert not sites[0] & sites[1]
     assert all(sites)  # each had its share
+    for run in both:
+        names = [path.name for path in run.warcs]
+        assert names
+        assert all(name.endswith(f"-{run.path.name}.warc.gz") for name in names)
     assert aligned(tmp_path / "out", *(run.path / "warc" for run in both)) == reference
 
 
@@ -130,3 +135,9 @@ def test_the_sites_of_a_killed_worker_are_finished_by_another(
     assert len(twice) <= len(SITES)  # what was in hand
     warcs = [tmp_path / name / "warc" for name in "ab"]
     assert aligned(tmp_path / "out", *warcs) == reference
+    # the pages that the first one stored have come along
+    heir = Run(tmp_path / "b")
+    sites = {visit["url"].split("/")[2] for visit in heir.visits}
+    expected = {pair for pair in reference if pair[0].split("/")[2] in sites}
+    assert set(pair_urls(heir)) == expected
+    assert heir.stats["take_over/pages"] > 0
