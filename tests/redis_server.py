@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -15,12 +17,16 @@ import redis
 
 
 class RedisServer:
-    """`redis-server` in an empty folder; with `aof`, a restart has its data again."""
+    """`redis-server` in an empty folder; with `aof`, a restart has its data again.
 
-    def __init__(self, folder: Path, *, aof: bool = False) -> None:
+    It listens on a Unix socket, and where `options` (words of its command line) say.
+    """
+
+    def __init__(self, folder: Path, *options: str, aof: bool = False) -> None:
         self.folder = folder
         self.socket = folder / "redis.sock"
         self._options = ["--appendonly", "yes" if aof else "no", "--save", ""]
+        self._options += options if "--port" in options else ("--port", "0", *options)
         self._process: subprocess.Popen[bytes] | None = None
 
     def url(self, run: str, **options: object) -> str:
@@ -29,7 +35,7 @@ class RedisServer:
         return f"unix://{self.socket}?run={run}{more}"
 
     def start(self) -> Self:
-        command = [found(), "--port", "0", "--unixsocket", str(self.socket)]
+        command = [found(), "--unixsocket", str(self.socket)]
         command += ["--dir", str(self.folder), *self._options]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         end = time.monotonic() + 20
@@ -38,6 +44,16 @@ class RedisServer:
             assert self._process.poll() is None
             time.sleep(0.01)
         return self
+
+    def stop(self) -> None:
+        """Answer nobody for a while, as a machine that hangs."""
+        assert self._process
+        self._process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """The end of `stop`."""
+        assert self._process
+        self._process.send_signal(signal.SIGCONT)
 
     def memory(self) -> int:
         """Bytes that its data takes."""
@@ -60,6 +76,16 @@ class RedisServer:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on, and 10,000 above it a cluster may talk."""
+    port = 65_535
+    while port > 55_535:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+    return port
 
 
 def found() -> str:
