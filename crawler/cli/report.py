@@ -4,6 +4,7 @@ Several runs are compared; the page needs no network and no server.
 
 Example: bifocal report runs/is1 --out report.html
 Example: bifocal report runs/demo runs/blind --gold worlds/demo/gold.tsv
+Example: bifocal report runs/demo --world worlds/demo/demo.warc.gz
 """
 
 from __future__ import annotations
@@ -18,6 +19,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--gold",
         metavar="TSV",
         help="true pairs: url_a lang_a url_b lang_b; aliases.tsv beside it is read too",
+    )
+    parser.add_argument(
+        "--world",
+        action="append",
+        default=[],
+        metavar="WARC",
+        help="a recording of the site: the oracle's curve is drawn",
     )
     parser.add_argument(
         "--pairs",
@@ -39,7 +47,8 @@ def run(args: argparse.Namespace) -> int:
     out = Path(args.out)
     gold = Path(args.gold) if args.gold else None
     runs = [RunDir(path) for path in args.runs]
-    write_report(runs, out, gold=gold, most=max(args.pairs, 0))
+    world = [Path(path) for path in args.world]
+    write_report(runs, out, gold=gold, recording=world, most=max(args.pairs, 0))
     size = out.stat().st_size / 1e6
     print(f"Wrote {out} ({size:.1f} MB); open it in a browser.")
     return 0

@@ -41,6 +41,7 @@ class Harvest:
     hindsight: list[int]  # likewise, in the best order
     streamed: list[int]  # pairs that the crawl had emitted
     true: list[int] | None  # known pairs
+    true_hindsight: list[int] | None  # likewise, in the best order
     waiting: list[int]
 
     @property
@@ -69,13 +70,17 @@ class Harvest:
         places = [round(self.downloads * tenth / 10) for tenth in range(1, 11)]
         return [(place, self.complete[place]) for place in places]
 
-    def points(self, most: int = POINTS) -> list[int]:
-        """Numbers of downloads to draw, evenly, the first and the last among them."""
-        return sorted(
-            {round(self.downloads * i / (most - 1)) for i in range(most)}
-            if self.downloads >= most
-            else range(self.downloads + 1)
-        )
+
+def evenly(downloads: int, most: int = POINTS) -> list[int]:
+    """Numbers of downloads to draw, evenly, the first and the last among them."""
+    if downloads < most:
+        return list(range(downloads + 1))
+    return sorted({round(downloads * i / (most - 1)) for i in range(most)})
+
+
+def sides_of(pair: PairScore) -> Sides:
+    """The addresses of each page of a pair."""
+    return (pair.src_url, *pair.src_twins), (pair.trg_url, *pair.trg_twins)
 
 
 def harvest(
@@ -89,22 +94,21 @@ def harvest(
     for number, visit in enumerate(visits, 1):
         first.setdefault(visit["url"], number)
     times = [datetime.fromisoformat(visit["time"]) for visit in visits]
-    true = None
+    true = true_hindsight = None
     if gold:
         names: dict[str, int] = {}
         for url, number in first.items():
             names.setdefault(gold.canonical.get(url, url), number)
         true = _complete(names, [((s,), (t,)) for s, t in gold.pairs], len(visits))
-    both: list[Sides] = [
-        ((pair.src_url, *pair.src_twins), (pair.trg_url, *pair.trg_twins))
-        for pair in pairs
-    ]
+        true_hindsight = hindsight(visits, true_sides(gold, first))
+    both = [sides_of(pair) for pair in pairs]
     return Harvest(
         seconds=[0.0, *((time - times[0]).total_seconds() for time in times)],
         complete=_complete(first, both, len(visits)),
         hindsight=hindsight(visits, both),
         streamed=list(accumulate((visit["pairs"] for visit in visits), initial=0)),
         true=true,
+        true_hindsight=true_hindsight,
         waiting=[
             max(seeds, 0),
             *(
@@ -117,23 +121,44 @@ def harvest(
     )
 
 
-def hindsight(visits: Sequence[Mapping[str, Any]], pairs: Iterable[Sides]) -> list[int]:
-    """Pairs after n downloads, had the crawl known where they are.
+def true_sides(gold: Gold, urls: Iterable[str]) -> list[Sides]:
+    """The known pairs, each page by all of its addresses among these URLs."""
+    addresses: defaultdict[str, list[str]] = defaultdict(list)
+    for url in urls:
+        addresses[gold.canonical.get(url, url)].append(url)
+    return [(addresses.get(s, ()), addresses.get(t, ())) for s, t in gold.pairs]
 
-    Each time the pair that is the fewest downloads away, along the links by which this
-    crawl found its pages; what they share is downloaded once. Greedy, so another order
-    may be better yet; pages that the crawl did not find are not in it.
+
+def hindsight(visits: Sequence[Mapping[str, Any]], pairs: Iterable[Sides]) -> list[int]:
+    """`best_order` along the links by which this crawl found its pages.
+
+    Pages that the crawl did not find are not in it.
     """
-    first: dict[str, int] = {}
-    for number, visit in enumerate(visits):
-        first.setdefault(visit["url"], number)
-    missing: list[set[int]] = []  # downloads that each pair still needs
-    needed_by: defaultdict[int, list[int]] = defaultdict(list)
+    led_to_by: dict[str, str | None] = {}
+    for visit in visits:
+        led_to_by.setdefault(visit["url"], visit["source"])
+    return best_order(led_to_by, pairs, len(visits))
+
+
+def best_order(
+    led_to_by: Mapping[str, str | None], pairs: Iterable[Sides], downloads: int
+) -> list[int]:
+    """Pairs after n downloads, had one known where they are.
+
+    `led_to_by`: every URL that can be reached, and the one that leads to it; those that
+    come first are the nearest. Each time the pair that is the fewest downloads away is
+    fetched; what pairs share is downloaded once. Greedy, so another order may be better
+    yet.
+    """
+    place = {url: number for number, url in enumerate(led_to_by)}
+    missing: list[set[str]] = []  # downloads that each pair still needs
+    needed_by: defaultdict[str, list[int]] = defaultdict(list)
     for sides in pairs:
-        ends = [min(first.get(u, len(visits)) for u in side) for side in sides]
-        if max(ends) == len(visits):
+        known = [[url for url in side if url in place] for side in sides]
+        if not all(known):
             continue
-        way = {step for end in ends for step in _way(visits, first, end)}
+        ends = [min(side, key=place.__getitem__) for side in known]
+        way = {step for end in ends for step in _way(led_to_by, end)}
         for step in way:
             needed_by[step].append(len(missing))
         missing.append(way)
@@ -145,24 +170,25 @@ def hindsight(visits: Sequence[Mapping[str, Any]], pairs: Iterable[Sides]) -> li
         if cost != len(missing[pair]):
             continue  # it has come nearer since, and stands in the heap again
         for step in list(missing[pair]):
+            if len(counts) > downloads:
+                return counts
             counts.append(counts[-1])
             for other in needed_by[step]:
                 missing[other].discard(step)
                 if other != pair:
                     heappush(nearest, (len(missing[other]), other))
         counts[-1] += 1
-    return counts + counts[-1:] * (len(visits) + 1 - len(counts))
+    return counts + counts[-1:] * (downloads + 1 - len(counts))
 
 
-def _way(
-    visits: Sequence[Mapping[str, Any]], first: Mapping[str, int], number: int
-) -> Iterator[int]:
+def _way(led_to_by: Mapping[str, str | None], url: str) -> Iterator[str]:
     """A download and those that led to it, back to a seed."""
-    seen: set[int] = set()
-    while number not in seen:
-        seen.add(number)
-        yield number
-        number = first.get(visits[number]["source"], number)
+    seen: set[str] = set()
+    step: str | None = url
+    while step is not None and step in led_to_by and step not in seen:
+        seen.add(step)
+        yield step
+        step = led_to_by[step]
 
 
 def _complete(

@@ -25,7 +25,15 @@ from typing import Any, Self, TextIO
 from crawler.data import LangPair, PairScore
 from crawler.errors import RunDirError
 from crawler.languages import all_languages
-from crawler.reports.curves import Harvest, harvest
+from crawler.reports.curves import (
+    Harvest,
+    best_order,
+    evenly,
+    harvest,
+    sides_of,
+    true_sides,
+)
+from crawler.reports.oracle import reachable
 from crawler.reports.quality import Gold, judge_pairs, read_gold
 from crawler.reports.tally import BINS, REASONS, Tally, tally
 from crawler.reports.texts import PairText, PairTexts
@@ -75,18 +83,23 @@ class Sentences:
 
 
 def write_report(
-    runs: Sequence[RunDir], out: Path, *, gold: Path | None, most: int = 10_000
+    runs: Sequence[RunDir],
+    out: Path,
+    *,
+    gold: Path | None,
+    recording: Sequence[Path] = (),
+    most: int = 10_000,
 ) -> None:
     """Write the page of some runs, whole or not at all.
 
-    `gold`: true pairs, as in `crawler.reports.quality`. `most` pairs of each run can be
-    read; of more, every n-th by score. Raises RunDirError for what is no run and what
-    cannot be written.
+    `gold`: true pairs, as in `crawler.reports.quality`. `recording`: WARC files of the
+    sites, for the oracle. `most` pairs of each run can be read; of more, every n-th by
+    score. Raises RunDirError for what is no run and what cannot be written.
     """
     partial = out.with_name(out.name + ".partial")
     try:
         with partial.open("w", encoding="utf-8", newline="\n") as file:
-            _write(file, runs, gold, most)
+            _write(file, runs, gold, recording, most)
         partial.replace(out)
     except OSError as error:
         partial.unlink(missing_ok=True)
@@ -98,7 +111,13 @@ def write_report(
         raise
 
 
-def _write(file: TextIO, runs: Sequence[RunDir], gold: Path | None, most: int) -> None:
+def _write(
+    file: TextIO,
+    runs: Sequence[RunDir],
+    gold: Path | None,
+    recording: Sequence[Path],
+    most: int,
+) -> None:
     style = _asset("uplot/uPlot.min.css") + _asset("report.css")
     scripts = (_asset("uplot/uPlot.iife.min.js"), _asset("report.js"))
     page = Template(_asset("report.html")).substitute(
@@ -106,10 +125,10 @@ def _write(file: TextIO, runs: Sequence[RunDir], gold: Path | None, most: int) -
     )
     head, _, tail = page.partition("\0")
     file.write(head)
-    described = [
-        _RunView(run, number, gold, most).write(file) for number, run in enumerate(runs)
-    ]
-    about = {"version": version("bifocal"), "runs": described}
+    views = [_RunView(run, number, gold, most) for number, run in enumerate(runs)]
+    oracle = views[0].oracle(recording) if recording else None
+    described = [view.write(file) for view in views]
+    about = {"version": version("bifocal"), "runs": described, "oracle": oracle}
     file.write(_block("report", "application/json", embeddable_json(about)))
     file.writelines(f"<script>{script}</script>\n" for script in scripts)
     file.write(tail)
@@ -193,6 +212,24 @@ class _RunView:
             "chunk": _CHUNK,
         }
 
+    def oracle(self, recording: Sequence[Path]) -> dict[str, Any]:
+        """The best order on a recording, of the true pairs or else of this run's."""
+        about, downloads = self._about, len(self._visits)
+        if not downloads:
+            raise RunDirError(
+                f"{self._run.path}: no crawl log, so no oracle beside it"
+                " (leave --world out)"
+            )
+        led_to_by = reachable(recording, about["seeds"], about["scope"])
+        pairs = (
+            true_sides(self._gold, led_to_by)
+            if self._gold
+            else map(sides_of, self._pairs)
+        )
+        counts = best_order(led_to_by, pairs, downloads)
+        points = evenly(downloads)
+        return {"downloads": points, "pairs": [counts[point] for point in points]}
+
     def _list(self, file: TextIO) -> dict[str, list[Any]]:
         """What the list of pairs shows of each; their texts go into the file."""
         columns = ("src", "trg", "score", "site", "titles", "right")
@@ -248,13 +285,14 @@ def _profile(about: dict[str, Any]) -> str:
 
 
 def _curve(curve: Harvest) -> dict[str, Any]:
-    points = curve.points()
+    points = evenly(curve.downloads)
     columns: dict[str, Sequence[float] | None] = {
         "seconds": curve.seconds,
         "complete": curve.complete,
         "hindsight": curve.hindsight,
         "streamed": curve.streamed,
         "true": curve.true,
+        "true_hindsight": curve.true_hindsight,
         "waiting": curve.waiting,
     }
     return {

@@ -21,7 +21,7 @@ from twisted.python.failure import Failure
 
 from crawler.components.address_guard import AddressRules
 from crawler.components.archive import page_of
-from crawler.components.assembly import check_settings
+from crawler.components.assembly import check_project, check_settings
 from crawler.data import Lang
 from crawler.errors import ProfileError
 from crawler.extract.document import Reading, read_page
@@ -62,8 +62,9 @@ def project_settings(overrides: Sequence[str] = ()) -> Settings:
 
     Raises ProfileError for what is no setting of that kind.
     """
+    check_project()
     settings = get_project_settings()
-    if not settings.get("TWISTED_DNS_RESOLVER"):
+    if "RUN_DIR" not in settings:  # not started in a folder with a scrapy.cfg of ours
         settings.setmodule("settings.adaptive")
     defaults = settings.copy()
     for override in overrides:

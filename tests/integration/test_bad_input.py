@@ -42,6 +42,12 @@ def refused(run_dir: Path, *, seeds=DEMO_SEEDS, langs="en,is", **settings) -> st
     return line
 
 
+@pytest.mark.parametrize("name", ["adaptve", "Focused "])
+def test_profiles(run_dir, name):
+    line = error_line(crawl(DEMO_SEEDS, "en,is", run_dir, profile=name))
+    assert line.startswith(f"SCRAPY_PROJECT={name}: no such profile (there are default")
+
+
 @pytest.mark.parametrize(
     ("langs", "cure"),
     [("en,icelandik", "did you mean 'icelandic'"), ("en,English", "two different")],

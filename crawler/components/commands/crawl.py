@@ -3,6 +3,9 @@
 A mistake of the user or the end of a disk is one line that says what, where and the
 cure, and the exit status is not 0. Of Scrapy's own milestones the log has only the
 answer to Ctrl-C, unless a log level is asked for.
+
+Scrapy finds it by the setting COMMANDS_MODULE and, where SCRAPY_PROJECT is mistyped so
+that there are no settings, by the entry point of the package.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 from scrapy.utils.log import DEFAULT_LOGGING
 
+from crawler.components.assembly import check_project
 from crawler.errors import BifocalError
 
 
@@ -42,15 +46,23 @@ class Command(CrawlCommand):
         if len(args) != 1:
             raise UsageError("expected the name of one spider: scrapy crawl bilingual")
         assert self.crawler_process
+        try:
+            check_project()
+        except BifocalError as mistyped:
+            self._say(mistyped)
+            return
         crawler = self._create_crawler(args[0])
         task = cast("Task[None]", self.crawler_process.crawl(crawler, **opts.spargs))
         self.crawler_process.start()
         error = task.exception() if task.done() and not task.cancelled() else None
         fatal = error or getattr(crawler.spider, "fatal", None)
         if isinstance(fatal, BifocalError):
-            self.exitcode = fatal.exit_status
-            print(f"bifocal: error: {fatal}", file=sys.stderr)
+            self._say(fatal)
         elif fatal is not None:
             raise fatal
         elif self.crawler_process.bootstrap_failed:
             self.exitcode = 1
+
+    def _say(self, error: BifocalError) -> None:
+        self.exitcode = error.exit_status
+        print(f"bifocal: error: {error}", file=sys.stderr)

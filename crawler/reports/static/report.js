@@ -141,7 +141,7 @@
       const [run] = runs;
       found.push({ name: "known while crawling", colour: "c4", dash: [2, 4], x: x(run), y: run.curve.streamed });
     }
-    if (runs.length && axis === "downloads") {
+    if (runs.length && axis === "downloads" && !report.oracle) {
       const [run] = runs;
       found.push({ name: "in the best order, in hindsight", colour: "quiet", dash: [1, 3], x: x(run), y: run.curve.hindsight });
     }
@@ -152,6 +152,14 @@
         dash: [8, 4], x: x(run), y: run.curve.true,
       });
     });
+    if (runs.length && axis === "downloads") {
+      const judging = judged.length ? "true pairs" : "pairs";
+      if (report.oracle) {
+        found.push({ name: `${judging} of an oracle`, colour: "ink", dash: [1, 3], x: report.oracle.downloads, y: report.oracle.pairs });
+      } else if (judged.length) {
+        found.push({ name: "true pairs in the best order, in hindsight", colour: "ink", dash: [1, 3], x: x(judged[0]), y: judged[0].curve.true_hindsight });
+      }
+    }
     return found;
   }
 
@@ -197,6 +205,13 @@
 
   function tenths() {
     const runs = report.runs.filter((run) => run.curve.total);
+    const oracle = [];
+    if (report.oracle && runs.length) {
+      const { downloads, pairs } = report.oracle;
+      const after = (n) => pairs[downloads.findLastIndex((x) => x <= n)];
+      const first = (share) => `${count(downloads[pairs.findIndex((found) => found >= share * pairs[pairs.length - 1])])} downloads`;
+      oracle.push(["oracle", ...runs[0].curve.tenths.map(([n]) => count(after(n))), first(0.5), first(0.9), "1.000"]);
+    }
     table(
       $("tenths"),
       [["Run"], ...Array.from({ length: 10 }, (_, i) => [`${(i + 1) * 10} %`, "n"]), ["half of the pairs", "n"], ["90 %", "n"], ["order", "n"]],
@@ -206,7 +221,7 @@
         run.curve.half === null ? "–" : `${count(run.curve.half)} downloads`,
         run.curve.most === null ? "–" : `${count(run.curve.most)} downloads`,
         run.curve.order === null ? "–" : run.curve.order.toFixed(3),
-      ]),
+      ]).concat(oracle),
     );
   }
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.data import PairScore
-from crawler.reports.curves import harvest
+from crawler.reports.curves import evenly, harvest
 from crawler.reports.quality import Gold
 
 
@@ -56,12 +56,11 @@ def test_shares_and_tenths():
 
 
 def test_few_points_are_drawn_of_many_the_ends_among_them():
-    many = harvest([visit(str(n), 0) for n in range(5000)], [])
-    points = many.points(100)
+    points = evenly(5000, 100)
     assert len(points) == 100
     assert points[0] == 0
     assert points[-1] == 5000
-    assert harvest(VISITS, []).points() == [0, 1, 2, 3, 4]
+    assert evenly(4) == [0, 1, 2, 3, 4]
 
 
 def test_no_crawl_is_an_empty_curve():

@@ -1,0 +1,51 @@
+"""The oracle: how early could the pairs of a recorded site have come at all?
+
+The recording is walked link by link, breadth first, as a crawl that sees everything
+would; then `crawler.reports.curves.best_order` fetches what the known pairs need. So it
+does not depend on what any crawl found, and a crawl may be compared with it.
+
+Source: García-Romero et al. (2024), section 5, compare crawlers by the same curve.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+
+from crawler.errors import ReplayError
+from crawler.extract.document import read_page
+from crawler.frontier.scope import Scope
+from crawler.replay.world import ReplayWorld
+
+
+def reachable(
+    recording: Sequence[Path], seeds: Sequence[str], scope: str
+) -> dict[str, str | None]:
+    """Every URL of a recording that links lead to, nearest first, and the one before.
+
+    What is not recorded (404) is no part of it. Raises ReplayError for no recording.
+    """
+    world = ReplayWorld.open(recording)
+    inside = Scope(scope, seeds)
+    led_to_by: dict[str, str | None] = {}
+    waiting: deque[tuple[str, str | None]] = deque((seed, None) for seed in seeds)
+    while waiting:
+        url, before = waiting.popleft()
+        if url in led_to_by or inside.refusal(url):
+            continue
+        page = world.answer(url)
+        if page.status == 404:
+            continue
+        led_to_by[url] = before
+        reading = read_page(page)
+        if reading.location:
+            waiting.append((reading.location, url))
+        links = reading.document.links if reading.document else ()
+        waiting.extend((link.url, url) for link in links)
+    world.close()
+    if not led_to_by:
+        raise ReplayError(
+            f"{recording[0]}: none of the run's seeds is in it (is it another site's?)"
+        )
+    return led_to_by
