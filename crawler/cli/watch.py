@@ -1,25 +1,31 @@
 """Watch a crawl that runs elsewhere: pages, pairs, sites, what was found last.
 
 Reads the run directory only, so it may be on another machine's disk, and the crawl does
-not notice. In a terminal a live view (extra `watch`), elsewhere a line now and then.
+not notice; or, of workers that share a frontier, Redis only. In a terminal a live view
+(extra `watch`), elsewhere a line now and then.
 
 Example: bifocal watch runs/is1
+Example: bifocal watch 'redis://localhost/0?run=is1'
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.live import Live
 
     from crawler.reports.live import LiveRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
-    parser.add_argument("run_dir", metavar="RUN", help="the RUN_DIR of a crawl")
+    parser.add_argument(
+        "run_dir", metavar="RUN", help="the RUN_DIR of a crawl, or its FRONTIER_URL"
+    )
     parser.add_argument(
         "--every", type=float, default=2.0, metavar="SECONDS", help="%(default)s"
     )
@@ -28,33 +34,72 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look until the crawl ends, or Ctrl-C."""
-    import sys
+    if "://" in args.run_dir:
+        _watch_shared(args)
+    else:
+        _watch_run(args)
+    return 0
 
+
+def _watch_run(args: argparse.Namespace) -> None:
     from crawler.reports.live import LiveRun
     from crawler.rundir import RunDir
 
     live = LiveRun(RunDir(args.run_dir))
-    live.look()
+
+    def look() -> bool:
+        live.look()
+        return not live.is_over
+
+    _follow(args, look, live.line, lambda: view(live))
+
+
+def _watch_shared(args: argparse.Namespace) -> None:
+    from crawler.frontier.redis_status import SharedState
+
+    state = SharedState(args.run_dir)
+    lines: list[str] = []
+
+    def look() -> bool:
+        lines[:] = state.lines()
+        return True  # workers come and go
+
+    def text() -> str:
+        return "\n".join(lines)
+
+    _follow(args, look, text, lambda: panel(text(), args.run_dir))
+
+
+def _follow(
+    args: argparse.Namespace,
+    look: Callable[[], bool],
+    text: Callable[[], str],
+    drawn: Callable[[], RenderableType],
+) -> None:
+    """Look again and again: drawn in a terminal, else as lines when they change."""
+    import sys
+    from time import sleep
+
+    goes_on = look()
     if sys.stdout.isatty() and not args.once:
-        _draw(live, args.every)
-    else:
-        _print(live, args)
-    return 0
-
-
-def _print(live: LiveRun, args: argparse.Namespace) -> None:
-    from time import sleep
-
-    print(live.line(), flush=True)
-    while not (args.once or live.is_over):
+        live = _screen()
+        with live(drawn(), auto_refresh=False) as screen:
+            while goes_on:
+                sleep(args.every)
+                goes_on = look()
+                screen.update(drawn(), refresh=True)
+        return
+    said = text()
+    print(said, flush=True)
+    while goes_on and not args.once:
         sleep(args.every)
-        if live.look():
-            print(live.line(), flush=True)
+        goes_on = look()
+        if text() != said:
+            said = text()
+            print(said, flush=True)
 
 
-def _draw(live: LiveRun, every: float) -> None:
-    from time import sleep
-
+def _screen() -> Callable[..., Live]:
     from crawler.errors import UsageError
 
     try:
@@ -64,11 +109,15 @@ def _draw(live: LiveRun, every: float) -> None:
             "the live view needs rich: pip install -e '.[watch]' (or bifocal watch RUN"
             " | cat, for lines)"
         ) from error
-    with Live(view(live), auto_refresh=False, screen=False) as screen:
-        while not live.is_over:
-            sleep(every)
-            live.look()
-            screen.update(view(live), refresh=True)
+    return Live
+
+
+def panel(text: str, title: str) -> RenderableType:
+    """Some lines in a frame."""
+    from rich.panel import Panel
+    from rich.text import Text
+
+    return Panel(Text(text, "bold"), title=Text(title))
 
 
 def view(live: LiveRun) -> RenderableType:
@@ -91,7 +140,7 @@ def view(live: LiveRun) -> RenderableType:
         found.append(f"{pair.src_url}\n      {pair.trg_url}\n")
     dropped = ", ".join(f"{why} {n:,}" for why, n in live.reasons.most_common(6))
     return Group(
-        Panel(Text(live.line(), "bold"), title=str(live.run.path)),
+        panel(live.line(), str(live.run.path)),
         Panel(sites, title="best sites, and the dearest", title_align="left"),
         Panel(found, title="last pairs", title_align="left"),
         Text(f"not kept: {dropped}" if dropped else "", "dim"),

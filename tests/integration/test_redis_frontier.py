@@ -353,6 +353,8 @@ def test_status_shows_workers_sites_and_what_is_left(run, redis_server):
     assert first == "1 URLs done, 2 pending, 2 open sites"
     assert line.startswith("  first: 3 sites, 1 done, renewed, ")
     assert "stuck" not in line
+    watched = bifocal("watch", url, "--once")
+    assert watched.stdout.splitlines()[0] == first, watched.stderr
 
 
 def test_without_redis_there_is_one_clear_error(tmp_path):
