@@ -131,6 +131,8 @@ def build_scorer(
         parts["langs"] = langs
     if "counts" in wanted:
         parts["counts"] = counts
+    if "max_urls" in wanted:
+        parts["max_urls"] = settings.getint("SCORER_MAX_URLS")
     if "language_model" in wanted:
         parts["language_model"] = build_model(settings, "URL_LANGUAGE_MODEL")
     if "pair_model" in wanted:
@@ -140,7 +142,7 @@ def build_scorer(
     except TypeError as error:
         raise ProfileError(
             f"URL_SCORER={path}: {error} (its constructor may ask for langs,"
-            " language_model, pair_model and counts)"
+            " language_model, pair_model, counts and max_urls)"
         ) from error
     return scorer
 

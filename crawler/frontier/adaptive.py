@@ -30,6 +30,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -197,16 +198,20 @@ class AdaptiveScorer:
         pair_model: UrlPairModel,
         config: AdaptiveConfig | None = None,
         counts: Counter[str] | None = None,
+        *,
+        max_urls: int = 0,
     ) -> None:
         """Take the languages of the crawl and the two URL models.
 
-        `counts` collects what is worth telling: pages that were copies of others.
+        `counts` collects what is worth telling: pages that were copies of others, and
+        URLs that were forgotten since there were more than `max_urls` (0: none are).
         """
         self.langs = langs
         self.language_model = language_model
         self.pair_model = pair_model
         self.config = config or AdaptiveConfig()
         self.counts = counts if counts is not None else Counter()
+        self.max_urls = max_urls
         self._markers = frozenset(langs)
         self._urls: dict[str, _Url] = {}
         self._buckets: dict[str, tuple[_Url, ...]] = {}  # by handle
@@ -263,6 +268,8 @@ class AdaptiveScorer:
     def fetched(self, link: Link, document: Document | None) -> list[ScoredUrl]:
         """Count what the page turned out to be; its other half may rise."""
         self._settle()
+        if 0 < self.max_urls < len(self._urls):
+            self._forget()
         url = self._urls.get(link.url) or self._new(link)
         if document is None:
             self._turned_out(url, GONE)
@@ -394,6 +401,8 @@ class AdaptiveScorer:
             link, outcome = link_of(url.entry), outcome_of(url.entry)
             record = self._urls.get(link.url)
             if record is None:
+                if 0 < self.max_urls <= len(self._urls):
+                    continue
                 record = self._new(link)
                 record.score = url.entry.score
             if record.outcome is None:
@@ -446,6 +455,34 @@ class AdaptiveScorer:
                 f"what the scorer had learned cannot be read: {error!r} (it was written"
                 " by another version; crawl into a new RUN_DIR)"
             ) from error
+
+    def _forget(self) -> None:
+        """Let the oldest quarter of the URLs go: the web has no end, memory has.
+
+        What the frontier holds of them stays, with the score that it has. A section
+        that few pages were fetched of is forgotten too.
+        """
+        oldest = list(islice(self._urls, len(self._urls) // 4))
+        self.counts["frontier/forgotten"] += len(oldest)
+        for name in oldest:
+            del self._urls[name]
+        kept = set(map(self._at, self._urls.values()))
+        for handle, bucket in list(self._buckets.items()):
+            left = tuple(url for url in bucket if self._at(url) in kept)
+            if not left:
+                del self._buckets[handle]
+            elif len(left) < len(bucket):
+                self._buckets[handle] = left
+        for url in kept:
+            if url.partners:
+                partners = {
+                    u: k for u, k in url.partners.items() if self._at(u) in kept
+                }
+                url.partners = partners or _NOBODY
+            url.links = tuple(link for link in url.links if self._at(link) in kept)
+        self._copies.forget(self.max_urls)
+        for counted in (self._languages, self._matches, self._yields, self._pages):
+            counted.forget(self.max_urls)
 
     # ------------------------------------------------------- what is known
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from heapq import nlargest
 from typing import Any
 
 
@@ -53,6 +54,13 @@ class Rates:
             counts = self._counts.setdefault(section, [0.0, 0.0])
             counts[0] += success
             counts[1] += trials
+
+    def forget(self, most: int) -> None:
+        """Keep so many sections: those with the most trials."""
+        if len(self._counts) > most:
+            self._counts = dict(
+                nlargest(most, self._counts.items(), key=lambda item: item[1][1])
+            )
 
     def state(self) -> dict[str, list[float]]:
         """The counts, as plain data."""
@@ -124,6 +132,13 @@ class Shares:
         """Count a page: 0 for src, 1 for trg, 2 for anything else."""
         for section in chain:
             self._counts.setdefault(section, [0.0, 0.0, 0.0])[outcome] += 1.0
+
+    def forget(self, most: int) -> None:
+        """Keep so many sections: those with the most pages."""
+        if len(self._counts) > most:
+            self._counts = dict(
+                nlargest(most, self._counts.items(), key=lambda item: sum(item[1]))
+            )
 
     def state(self) -> dict[str, list[float]]:
         """The counts, as plain data."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import xxhash
@@ -107,14 +108,14 @@ class Copies:
         """`p_idle`: of a part that is untried; `strength` as for Rates."""
         self.p_idle = p_idle
         self._idle = Rates(strength)
-        self._texts: set[int] = set()
+        self._texts: dict[int, None] = {}  # a set that knows its oldest
         # Rest of a URL → the text last seen there; 0: known, not fetched.
         self._shown: dict[int, int] = {}
 
     def is_copy(self, text: int) -> bool:
         """Has a page with this text been fetched before? It has from now on."""
         known = text in self._texts
-        self._texts.add(text)
+        self._texts[text] = None
         return known
 
     def leads_on(self, page: Sequence[Part], links: Iterable[Sequence[Part]]) -> bool:
@@ -148,6 +149,13 @@ class Copies:
         parts = split(url)
         shown[_hash(f"{parts.host}{parts.path}?{parts.query}")] = text
 
+    def forget(self, most: int) -> None:
+        """Keep so many texts and so many rests of URLs, the newest."""
+        self._idle.forget(most)
+        for known in (self._texts, self._shown):
+            for key in list(islice(known, max(0, len(known) - most))):
+                del known[key]
+
     def expected(self, parts: tuple[Part, ...]) -> tuple[float, str]:
         """P(a URL with these parts is a copy), and the kind of part that makes it."""
         most, kind = 0.0, ""
@@ -162,12 +170,12 @@ class Copies:
         """What was counted, as plain data."""
         return {
             "idle": self._idle.state(),
-            "texts": sorted(self._texts),
+            "texts": list(self._texts),
             "shown": [item for item in self._shown.items() if item[1]],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take what `state()` gave."""
         self._idle.restore(state["idle"])
-        self._texts = set(map(int, state["texts"]))
+        self._texts = dict.fromkeys(map(int, state["texts"]))
         self._shown = {int(rest): int(text) for rest, text in state["shown"]}

@@ -99,6 +99,38 @@ def test_a_page_in_a_third_language_is_a_bridge():
     assert risen["/is/a"] > risen["/da/b"] > 0
 
 
+def test_memory_has_an_end_where_the_web_has_none():
+    most = 100
+    langs = LangPair("en", "is")
+    crawl = AdaptiveScorer(langs, UrlLanguageRules(), UrlPairRules(), max_urls=most)
+    for n in range(300):
+        version = link(f"/is/{n}", hreflang="is", rel="alternate")
+        links = (link(f"/en/{n + 1}"), version, link(f"/s{n}/x/"), link(f"/t/{n}?a=1"))
+        visit(crawl, page(f"/en/{n}", "en", *links))
+        if n % 3:
+            visit(crawl, page(f"/is/{n}", "is", link(f"/is/{n + 1}")))
+            crawl.paired([PairScore(f"{SITE}/en/{n}", f"{SITE}/is/{n}", 0.9)])
+        else:
+            crawl.redirected(f"{SITE}/is/{n}", link(f"/moved/{n}"))
+    state = crawl.state()
+    saved = json.loads(zlib.decompress(state))
+    counts = saved["counts"]
+    sizes = [
+        saved["urls"],
+        counts["copies"]["texts"],
+        counts["yields"],
+        counts["pages"],
+    ]
+    assert max(map(len, sizes)) < 1.3 * most  # a quarter goes at a time
+    assert crawl.counts["frontier/forgotten"] > 500
+    again = scorer()
+    again.restore(state, ())
+    for one in (crawl, again):
+        visit(one, page("/en/400", "en", link("/is/400", hreflang="is")))
+    assert now(again, "/is/400") == now(crawl, "/is/400") > 0.5
+    assert now(crawl, "/is/0") == 0.0  # forgotten: what the frontier has stands
+
+
 def test_a_section_without_pairs_falls_behind():
     crawl = scorer()
     pages = [link(f"/blog/{n}") for n in range(60)]
