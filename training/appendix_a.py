@@ -130,7 +130,7 @@ def cross_validate(
 
 
 def main(words: Sequence[str]) -> None:
-    """Compare, write the table, and print its best rows."""
+    """Compare, printing as it goes, and write the table, best rows first."""
     profile = load_profile(AppendixProfile, None, words)
     if not profile.data or not profile.out:
         raise UsageError("give data=FOLDER and out=TABLE.tsv")
@@ -150,6 +150,7 @@ def main(words: Sequence[str]) -> None:
             scores = cross_validate(true_rows, made, chosen, profile.folds)
             taught = sum(len(negatives[method]) for method in chosen)
             table.append(("+".join(map(str, chosen)), taught, *scores))
+            print(f"{table[-1][0]:14} {taught:8} macro F1 {scores[-1]:.4f}", flush=True)
     table.sort(key=lambda row: -row[-1])
     columns = ("generators", "negatives", "positive_f1", "negative_f1", "macro_f1")
     write_table(
@@ -157,10 +158,7 @@ def main(words: Sequence[str]) -> None:
         columns,
         ((*row[:2], *(f"{score:.4f}" for score in row[2:])) for row in table),
     )
-    for row in table[:10]:
-        print(
-            f"{row[0]:14} {row[1]:8} " + " ".join(f"{score:.4f}" for score in row[2:])
-        )
+    print(f"best: {table[0][0]}; all {len(table)} are in {profile.out}")
 
 
 if __name__ == "__main__":

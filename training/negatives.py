@@ -3,8 +3,9 @@
 García-Romero et al. (2024), section 3.1 and Appendix A, with the details of the
 authors' code where the paper is silent: random match, maximum Jaccard similarity, and
 removal of random tokens, each bilingual (from a pair) and monolingual (from a URL and
-itself). Beside them what the paper could only draw from WMT16: genuine negatives, two
-pages of one site (`site_negatives`).
+itself). Beside them genuine ones: what a page links beside its translation, as the
+paper takes them from WMT16 (`linked_negatives`), and other pages of its site
+(`site_negatives`).
 
 In every generator a negative that may be true is no negative: `Closure` knows the
 translation groups, the handles and the aliases of what is known to be parallel.
@@ -14,9 +15,10 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from crawler.data import Lang
 from crawler.handles import handle_of, stripped_forms
 
 UrlPair = tuple[str, str]
@@ -200,6 +202,29 @@ def synthetic_negatives(
 
 
 # ------------------------------------------------------------------ genuine ones
+
+
+def linked_negatives(
+    pair: UrlPair,
+    links: Iterable[str],
+    languages: Mapping[str, Lang],
+    closure: Closure,
+) -> list[UrlPair]:
+    """A page with what it links beside its translation: what a crawl chooses from.
+
+    Nothing, if the translation is not linked; and only pages known to be in one of the
+    pair's two languages (section 3.1).
+    """
+    page, partner = pair
+    linked = set(links)
+    wanted = {languages.get(page), languages.get(partner)} - {None}
+    if partner not in linked:
+        return []
+    return [
+        (page, url)
+        for url in sorted(linked)
+        if languages.get(url) in wanted and not closure.related(page, url)
+    ]
 
 
 def site_negatives(

@@ -2,8 +2,9 @@
 
 Pairs: of the train split, at most `max_per_host` of each kind (equal but for a code, or
 translated) from a host and `max_per_site` from a site, each with the paper's 13
-negatives: genuine ones from the site's other URLs (`negatives.site_negatives`), or the
-paper's synthetic ones.
+negatives: from the site's other URLs (`negatives.site_negatives`), from what its pages
+link (`negatives.linked_negatives`, as the builders `hreflang` and `lett` write them),
+or the paper's synthetic ones.
 
 Texts, for the word vectors: the slugs of translated pairs, folder by folder; titles and
 headings of page pairs, dictionaries, and messages of programs (`terms`). An entry of
@@ -26,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawler.data import Site
+from crawler.errors import UsageError
 from crawler.urls import site_of
 from models.url_pair import UrlView
 from training.data.splits import TRAIN, left_out
@@ -34,6 +36,7 @@ from training.data.terms import read_terms
 from training.negatives import UrlPair, site_negatives, synthetic_negatives
 from training.protocol import Collection, capped
 
+_NEGATIVES = 13  # of a pair (the paper's Table 2)
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -43,7 +46,7 @@ class PairDataConfig:
 
     max_per_host: int = 100  # of each kind
     max_per_site: int = 1_200  # Wikipedia has hosts in 300 languages
-    negatives: str = "site"  # genuine ones; or synthetic, as the paper
+    negatives: str = "site"  # or linked, where DATA has negatives.tsv.gz; or synthetic
     pool: int = 600  # other URLs of a site that negatives are taken from
     without: tuple[str, ...] = ()  # sites to leave out
     share: float = 1.0  # of the sites, for learning curves
@@ -83,6 +86,12 @@ def labelled_pairs(
         for site, pool in collection.pools.items()
     }
     found: list[LabelledPair] = []
+    if config.negatives not in ("site", "linked", "synthetic"):
+        raise UsageError(
+            f"unknown negatives {config.negatives!r} (site, linked or synthetic)"
+        )
+    if config.negatives == "linked" and not collection.linked:
+        raise UsageError("no negatives.tsv.gz there (the builders write it)")
     if config.negatives == "synthetic":
         by_site: dict[Site, list[UrlPair]] = defaultdict(list)
         for row in positives:
@@ -95,12 +104,20 @@ def labelled_pairs(
     for row in positives:
         pair, translated = (row.url_a, row.url_b), not row.code_only
         found.append(LabelledPair(*pair, True, translated))
-        pool = pools[row.site]
-        found += (
-            LabelledPair(a, b, False, translated)
-            for a, b in site_negatives(pair, pool, collection.closure, rng=rng)
+        wrong = (
+            _linked(pair, collection, rng)
+            if config.negatives == "linked"
+            else site_negatives(pair, pools[row.site], collection.closure, rng=rng)
         )
+        found += (LabelledPair(a, b, False, translated) for a, b in wrong)
     return found
+
+
+def _linked(pair: UrlPair, collection: Collection, rng: random.Random) -> list[UrlPair]:
+    """At most the paper's 13 of the links of both pages."""
+    linked = [(url, other) for url in pair for other in collection.linked.get(url, ())]
+    linked = [(a, b) for a, b in linked if not collection.closure.related(a, b)]
+    return rng.sample(linked, min(_NEGATIVES, len(linked)))
 
 
 def _positives(

@@ -28,7 +28,14 @@ from crawler.data import Lang, Site
 from crawler.handles import handle_of
 from crawler.urls import host_labels, host_of, registered_domain, split
 from training.data.splits import read_splits, split_of
-from training.data.tables import PairRow, UrlRow, clean_url, read_pairs, read_urls
+from training.data.tables import (
+    PairRow,
+    UrlRow,
+    clean_url,
+    read_negatives,
+    read_pairs,
+    read_urls,
+)
 from training.negatives import Closure, site_negatives
 
 SEED = 71213
@@ -65,12 +72,16 @@ class Collection:
     urls: Mapping[str, list[UrlRow]]  # by split
     pairs: Mapping[str, list[PairRow]]
     pools: Mapping[Site, list[str]]  # all known URLs of the sites that have pairs
+    linked: Mapping[str, list[str]]  # genuine negatives of a URL, where there are any
     closure: Closure
     counts: Counter[str]  # rows read, and bad ones by reason
 
     @classmethod
     def read(cls, folder: Path) -> Collection:
-        """Read `url_lang`, `url_pairs`, `host_urls` and `splits` (`.tsv.gz`)."""
+        """Read `url_lang`, `url_pairs`, `host_urls` and `splits` (`.tsv.gz`).
+
+        And `negatives`, if it is there.
+        """
         counts: Counter[str] = Counter()
         fixed = read_splits(folder / "splits.tsv.gz")
         urls: dict[str, list[UrlRow]] = defaultdict(list)
@@ -86,10 +97,15 @@ class Collection:
         for row in read_urls(folder / "host_urls.tsv.gz", counts):
             if row.site in pools:
                 pools[row.site].add(row.url)
+        linked: dict[str, list[str]] = defaultdict(list)
+        negatives = folder / "negatives.tsv.gz"
+        for a, b in read_negatives(negatives, counts) if negatives.exists() else ():
+            linked[a].append(b)
         return cls(
             urls,
             pairs,
             {site: sorted(pool) for site, pool in sorted(pools.items())},
+            linked,
             Closure((p.url_a, p.url_b) for rows in pairs.values() for p in rows),
             counts,
         )

@@ -17,6 +17,7 @@ from crawler.urls import site_of
 from training.data.tables import BadRow, PairRow, UrlRow, clean_pair, write_table
 
 URL_COLUMNS = ("url", "lang", "source")
+NEGATIVE_COLUMNS = ("url_a", "url_b")
 PAIR_COLUMNS = ("url_a", "lang_a", "url_b", "lang_b", "code_only", "source")
 
 
@@ -98,6 +99,11 @@ def write_pairs(path: Path, rows: Iterable[PairRow]) -> int:
             for _, r in sorted(unique.items())
         ),
     )
+
+
+def write_negatives(path: Path, pairs: Iterable[tuple[str, str]]) -> int:
+    """Write `negatives.tsv.gz`: pages that are no translations; each pair once."""
+    return write_table(path, NEGATIVE_COLUMNS, sorted(set(pairs)))
 
 
 def _flag(value: bool | None) -> str | None:

@@ -1,4 +1,4 @@
-"""hreflang and language switchers in WARC files → URL rows and pairs.
+"""hreflang and language switchers in WARC files → URL rows, pairs, genuine negatives.
 
 Data card. Source: any WARC files (Bifocal's own, Common Crawl's, Heritrix's). A page's
 language is CLD2's, on its main text; a row needs 0.7 of the text in that language.
@@ -7,7 +7,9 @@ anchor is a language's own name (the switcher); both pages must be of one site, 
 either declare each other or be recorded in the languages declared (`evidence`). Known
 noise: templates that declare `en` everywhere (dropped where CLD2 disagrees), pages left
 untranslated under another code (dropped likewise), one-sided switchers (kept only when
-the other page is recorded).
+the other page is recorded). Negatives are the other links of a page that links its
+translation (García-Romero et al. 2024, section 3.1), in either language, none of them
+of the page's translation group or handle.
 
     python -m training.data.hreflang OUTDIR WARC ...
 """
@@ -18,25 +20,41 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from crawler.data import Document, Lang, Page
 from crawler.extract.document import build_document
 from crawler.languages import marker_languages
 from crawler.urls import canonicalize
 from crawler.warc.reader import iter_pages
-from training.data.evidence import Declared, declared_pairs, write_pairs, write_urls
+from training.data.evidence import (
+    Declared,
+    declared_pairs,
+    write_negatives,
+    write_pairs,
+    write_urls,
+)
 from training.data.tables import PairRow, UrlRow
+from training.negatives import Closure, UrlPair, linked_negatives
 
 MIN_CONFIDENCE = 0.7  # share of the text; bilingual pages are of neither language
+MAX_LINKS = 100  # of a page that negatives are taken from: memory, menus come first
 SOURCE = "hreflang"
 
 
-def read_recordings(
-    pages: Iterable[Page], counts: Counter[str]
-) -> tuple[list[UrlRow], list[PairRow]]:
-    """URL rows of all pages with a language, and the pairs that they declare."""
+class Recordings(NamedTuple):
+    """What the pages of WARC files say."""
+
+    urls: list[UrlRow]  # of all pages with a language
+    pairs: list[PairRow]  # that they declare
+    negatives: list[UrlPair]
+
+
+def read_recordings(pages: Iterable[Page], counts: Counter[str]) -> Recordings:
+    """Read the pages once; what cannot be used is counted by reason."""
     languages: dict[str, Lang] = {}
     declarations: list[Declared] = []
+    links: dict[str, list[str]] = {}  # of the pages that declare something
     for page in pages:
         counts["pages"] += 1
         url = canonicalize(page.url)
@@ -48,10 +66,24 @@ def read_recordings(
             languages[url] = document.lang
         else:
             counts["dropped/language not sure"] += 1
-        declarations += declared_by(url, document)
-    rows = [UrlRow(url, lang, SOURCE) for url, lang in languages.items()]
+        if found := declared_by(url, document):
+            declarations += found
+            links[url] = [link.url for link in document.links][:MAX_LINKS]
+            links[url] += (declared.other for declared in found)
     pairs = list(declared_pairs(declarations, languages, counts, source=SOURCE))
-    return rows, pairs
+    closure = Closure((pair.url_a, pair.url_b) for pair in pairs)
+    return Recordings(
+        [UrlRow(url, lang, SOURCE) for url, lang in languages.items()],
+        pairs,
+        [
+            negative
+            for row in pairs
+            for pair in ((row.url_a, row.url_b), (row.url_b, row.url_a))
+            for negative in linked_negatives(
+                pair, links.get(pair[0], ()), languages, closure
+            )
+        ],
+    )
 
 
 def declared_by(url: str, document: Document) -> list[Declared]:
@@ -71,12 +103,16 @@ def _switcher_language(anchor: str) -> Lang | None:
 
 
 def main(out: Path, warcs: list[Path]) -> None:
-    """Write both tables."""
+    """Write the three tables."""
     counts: Counter[str] = Counter()
-    rows, pairs = read_recordings(iter_pages(warcs, counts=counts), counts)
-    urls = write_urls(out / "url_lang.tsv.gz", rows)
-    number = write_pairs(out / "url_pairs.tsv.gz", pairs)
-    print(f"{urls} URLs and {number} pairs written to {out}; {dict(counts)}")
+    found = read_recordings(iter_pages(warcs, counts=counts), counts)
+    urls = write_urls(out / "url_lang.tsv.gz", found.urls)
+    pairs = write_pairs(out / "url_pairs.tsv.gz", found.pairs)
+    negatives = write_negatives(out / "negatives.tsv.gz", found.negatives)
+    print(
+        f"{urls} URLs, {pairs} pairs and {negatives} genuine negatives written to"
+        f" {out}; {dict(counts)}"
+    )
 
 
 if __name__ == "__main__":

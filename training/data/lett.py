@@ -21,14 +21,9 @@ from pathlib import Path
 from crawler.data import Lang
 from crawler.extract.document import build_document
 from crawler.warc.lett import LettPage, read_lett
-from training.data.evidence import write_pairs, write_urls
-from training.data.tables import (
-    BadRow,
-    PairRow,
-    UrlRow,
-    clean_pair,
-    write_table,
-)
+from training.data.evidence import write_negatives, write_pairs, write_urls
+from training.data.tables import BadRow, PairRow, UrlRow, clean_pair
+from training.negatives import Closure, UrlPair, linked_negatives
 
 
 def read_gold(path: Path, counts: Counter[str]) -> list[PairRow]:
@@ -43,33 +38,26 @@ def read_gold(path: Path, counts: Counter[str]) -> list[PairRow]:
     return pairs
 
 
-def linked_negatives(
-    pages: Iterable[LettPage],
-    gold: Mapping[str, str],
-    languages: Mapping[str, Lang],
-) -> Iterator[tuple[str, str]]:
-    """Pages of the gold list with what they link, if their true partner is linked.
-
-    `gold` holds both directions. Links to pages in neither language are left out, as in
-    the paper.
-    """
+def gold_negatives(
+    pages: Iterable[LettPage], pairs: Iterable[PairRow], languages: Mapping[str, Lang]
+) -> Iterator[UrlPair]:
+    """The pages of the gold list with what they link beside their partners."""
+    gold = [(pair.url_a, pair.url_b) for pair in pairs]
+    partners = dict(gold) | {b: a for a, b in gold}
+    closure = Closure(gold)
     for page in pages:
-        partner = gold.get(page.url)
-        document = build_document(page.page) if partner else None
-        if document is None:
-            continue
-        linked = {link.url for link in document.links}
-        if partner in linked:
-            for url in sorted(linked - {partner, page.url}):
-                if languages.get(url) in ("en", "fr"):
-                    yield page.url, url
+        document = build_document(page.page) if page.url in partners else None
+        if document:
+            links = (link.url for link in document.links)
+            pair = page.url, partners[page.url]
+            yield from linked_negatives(pair, links, languages, closure)
 
 
 def main(out: Path, gold_file: Path, files: list[Path]) -> None:
     """Write URL rows, pairs, and `negatives.tsv.gz` (url_a, url_b)."""
     counts: Counter[str] = Counter()
     pairs = read_gold(gold_file, counts)
-    gold = {p.url_a: p.url_b for p in pairs} | {p.url_b: p.url_a for p in pairs}
+    gold = {url for pair in pairs for url in (pair.url_a, pair.url_b)}
     languages: dict[str, Lang] = {}
     kept: list[LettPage] = []
     for file in files:
@@ -81,10 +69,8 @@ def main(out: Path, gold_file: Path, files: list[Path]) -> None:
     rows = [UrlRow(url, lang, "wmt16") for url, lang in languages.items()]
     urls = write_urls(out / "url_lang.tsv.gz", rows)
     number = write_pairs(out / "url_pairs.tsv.gz", pairs)
-    negatives = write_table(
-        out / "negatives.tsv.gz",
-        ("url_a", "url_b"),
-        linked_negatives(kept, gold, languages),
+    negatives = write_negatives(
+        out / "negatives.tsv.gz", gold_negatives(kept, pairs, languages)
     )
     print(
         f"{urls} URLs, {number} pairs and {negatives} genuine negatives written to"

@@ -6,6 +6,7 @@ here are ignored, so that a builder may add evidence.
     url_lang.tsv   url, lang[, source]
     url_pairs.tsv  url_a, lang_a, url_b, lang_b[, code_only, source]
     host_urls.tsv  url[, lang]      all known URLs of the sites that have pairs
+    negatives.tsv  url_a, url_b     genuine negatives; optional
 
 `lang` is what people write (ISO 639-1 or -3, BCP 47); our code comes out. A row that
 cannot be used is counted with its reason and left out, never fatal.
@@ -97,6 +98,19 @@ def read_pairs(path: Path, counts: Counter[str] | None = None) -> Iterator[PairR
                 code_only=row["code_only"] == "1" if row.get("code_only") else None,
                 source=row.get("source") or "",
             )
+        except BadRow as reason:
+            counts[f"bad/{reason}"] += 1
+
+
+def read_negatives(
+    path: Path, counts: Counter[str] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Rows of a table of negatives; `counts` gets `rows` and `bad/REASON`."""
+    counts = Counter() if counts is None else counts
+    for row in read_rows(path, ("url_a", "url_b")):
+        counts["rows"] += 1
+        try:
+            yield clean_url(row["url_a"]), clean_url(row["url_b"])
         except BadRow as reason:
             counts[f"bad/{reason}"] += 1
 

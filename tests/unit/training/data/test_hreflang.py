@@ -18,7 +18,7 @@ def page(url, text, head="", links=""):
 
 def read(*pages):
     counts = Counter()
-    rows, pairs = read_recordings(pages, counts)
+    rows, pairs, _ = read_recordings(pages, counts)
     return (
         {r.url: r.lang for r in rows},
         [(p.url_a, p.lang_a, p.url_b, p.lang_b) for p in pairs],
@@ -53,3 +53,19 @@ def test_an_untranslated_version_is_dropped_and_counted():
 def test_pages_without_a_sure_language_are_counted():
     _, _, counts = read(page("https://a.org/x", "1 2 3"))
     assert counts["dropped/language not sure"] == 1
+
+
+def test_other_links_of_a_page_are_negatives():
+    head = '<link rel="alternate" hreflang="fr" href="/fr/port">'
+    links = '<a href="/en/boats">Boats</a><a href="/fr/harbour">?</a><a href="/x">X</a>'
+    found = read_recordings(
+        [
+            page("https://a.org/en/harbour", ENGLISH, head, links),
+            page("https://a.org/fr/port", FRENCH),
+            page("https://a.org/en/boats", ENGLISH),
+            page("https://a.org/fr/harbour", FRENCH),  # of the page's own handle
+        ],
+        Counter(),
+    )
+    assert len(found.pairs) == 1
+    assert found.negatives == [("https://a.org/en/harbour", "https://a.org/en/boats")]

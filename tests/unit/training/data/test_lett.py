@@ -3,7 +3,8 @@ from __future__ import annotations
 import base64
 from collections import Counter
 
-from training.data.lett import linked_negatives, read_gold, read_lett
+from training.data.lett import gold_negatives, read_gold, read_lett
+from training.data.tables import PairRow
 
 
 def line(lang, url, html, text="text"):
@@ -41,9 +42,8 @@ def test_pages_are_read_and_bad_lines_counted():
 def test_links_of_a_gold_page_are_negatives_when_its_partner_is_linked():
     pages = list(read_lett(LINES, Counter()))
     languages = {p.url: p.lang for p in pages}
-    gold = {"http://a.org/en/harbour": "http://a.org/fr/port"}
-    gold |= {b: a for a, b in gold.items()}
-    assert list(linked_negatives(pages, gold, languages)) == [
+    gold = [PairRow("http://a.org/en/harbour", "en", "http://a.org/fr/port", "fr")]
+    assert list(gold_negatives(pages, gold, languages)) == [
         ("http://a.org/en/harbour", "http://a.org/en/other")
     ]
 
