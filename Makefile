@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check install install-dev clean
+.PHONY: demo test check docs install install-dev clean
 
 demo: install
 	$(VENV)/bin/bifocal demo
@@ -16,6 +16,9 @@ check: install-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+
+docs: install-dev
+	$(VENV)/bin/python -m sphinx -E -W --keep-going -q -b html docs site
 
 install: .make/core
 install-dev: .make/dev

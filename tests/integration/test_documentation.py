@@ -74,3 +74,36 @@ def test_what_the_page_says_works(page, demo, tmp_path):
         assert type_in(words, ROOT, chosen.partition("=")[2])
     for snippet in blocks(page, "python"):
         assert type_in([sys.executable, "-c", snippet], tmp_path)
+
+
+def build_site(pages: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    """What `make docs` does."""
+    words = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
+    return subprocess.run(
+        [*words, str(pages), str(out)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def test_the_website_of_the_documentation_is_whole(tmp_path):
+    done = build_site(ROOT / "docs", tmp_path / "site")
+    assert done.returncode == 0, done.stderr
+    quickstart = (tmp_path / "site" / "quickstart.html").read_text("utf-8")
+    assert 'href="formats.html#pairs-tsv-gz"' in quickstart
+    assert "/blob/main/seeds/README.md" in (tmp_path / "site" / "index.html").read_text(
+        "utf-8"
+    )
+
+
+def test_a_link_that_leads_nowhere_stops_it(tmp_path):
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    with (tmp_path / "docs" / "replay.md").open("a") as page:
+        page.write("[no](nothing.md) and [no](formats.md#nowhere)\n")
+    done = build_site(tmp_path / "docs", tmp_path / "site")
+    assert done.returncode != 0
+    assert "nothing.md" in done.stderr
+    assert "nowhere" in done.stderr
