@@ -65,7 +65,7 @@ class Lexicon:
 
     @property
     def digest(self) -> str:
-        """Equal for equal lexicons: names the version in `stats.json`."""
+        """Equal for equal lexicons; in `stats.json`, and its file, to tell damage."""
         state = xxhash.xxh3_64(str(self.langs).encode())
         for array in (self.src, self.trg, self.count):
             state.update(array.tobytes())
@@ -86,6 +86,7 @@ class Lexicon:
                 file,
                 version=np.array(_VERSION),
                 langs=np.array(list(self.langs)),
+                digest=np.array(self.digest),
                 src=self.src,
                 trg=self.trg,
                 count=self.count,
@@ -100,12 +101,16 @@ class Lexicon:
                     raise ValueError(f"version {table['version']}, not {_VERSION}")
                 known = [str(lang) for lang in table["langs"]]
                 columns = {str(k): table[k] for k in ("src", "trg", "count")}
+                digest = str(table["digest"]) if "digest" in table else None
             if sorted(known) != sorted(langs):
                 raise ValueError(f"languages {','.join(known)}, not {langs}")
             if len({column.shape for column in columns.values()}) != 1:
                 raise ValueError("columns of different lengths")
             if not (np.isfinite(columns["count"]) & (columns["count"] > 0)).all():
                 raise ValueError("counts that are not above 0")
+            saved = cls(LangPair(*known), *columns.values())
+            if digest not in (None, saved.digest):  # earlier files have none
+                raise ValueError(f"its digest is {saved.digest}, not {digest}")
         except Exception as error:  # zipfile and numpy say "damaged" in many words
             raise ProfileError(
                 f"{path}: no lexicon: {error} (give a lexicon.npz of an earlier run)"
