@@ -36,6 +36,7 @@ class Asked:
     headers: dict[str, str]
     came: float
     answered: float = 0.0
+    gone: float = 0.0  # of a route that talks: when it or the other side had enough
 
 
 def answer(body: bytes | str = b"", status: str = "200 OK", **headers: str) -> bytes:
@@ -182,7 +183,10 @@ class Server:
             if not isinstance(route, bytes) and not callable(route):
                 route = route[min(times, len(route) - 1)]
             if callable(route):
-                route(connection)
+                try:
+                    route(connection)
+                finally:
+                    asked.gone = time.monotonic()
                 return
             asked.answered = time.monotonic()
             connection.sendall(route)

@@ -23,6 +23,7 @@ class RobotsRules:
     parser: Protego | None  # None: everything is allowed, or everything is not
     allow_all: bool = True
     sitemaps: tuple[str, ...] = field(default=())
+    size: int = 0  # bytes that were read
 
     def allows(self, url: str, user_agent: str) -> bool:
         """May this user agent fetch the URL?"""
@@ -66,5 +67,7 @@ def rules_of(status: int, body: bytes) -> RobotsRules:
         sitemaps = tuple(
             url for line in parser.sitemaps if (url := canonicalize(line.strip()))
         )
-        return RobotsRules(parser, sitemaps=sitemaps)
+        return RobotsRules(
+            parser, sitemaps=sitemaps, size=min(len(body), MAX_ROBOTS_BYTES)
+        )
     return ALLOW_ALL if 300 <= status < 500 else REFUSE_ALL

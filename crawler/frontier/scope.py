@@ -23,6 +23,9 @@ _REPEATED = re.compile(r"/(?P<run>[^/]+(?:/[^/]+){0,3}?)(?:/(?P=run)){2,}(?:/|$)
 MAX_SEGMENTS = 20
 # more parameters than this are a faceted search
 MAX_PARAMETERS = 8
+# Hosts of one site: Wikipedia has some 350 languages, each with a mobile host as well;
+# with a wildcard in the DNS there is no end of them, and each has a robots.txt.
+MAX_HOSTS = 1000
 
 
 class Scope:
@@ -40,6 +43,7 @@ class Scope:
         self.kind = kind
         self._sites: set[Site] = set()
         self._prefixes: dict[str, list[str]] = {}
+        self._hosts: dict[Site, set[str]] = {}  # that links led to
         for seed in seeds:
             self.extend(seed)
 
@@ -76,6 +80,12 @@ class Scope:
         """Why a canonical URL is not to be crawled; None: it may be."""
         if url not in self:
             return "scope"
+        host = host_of(url)
+        hosts = self._hosts.setdefault(registered_domain(host), set())
+        if host not in hosts:
+            if len(hosts) >= MAX_HOSTS:
+                return "trap/hosts"
+            hosts.add(host)
         return trap(url)
 
 

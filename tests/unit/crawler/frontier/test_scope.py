@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from crawler.errors import UsageError
-from crawler.frontier.scope import MAX_PARAMETERS, MAX_SEGMENTS, Scope, trap
+from crawler.frontier.scope import (
+    MAX_HOSTS,
+    MAX_PARAMETERS,
+    MAX_SEGMENTS,
+    Scope,
+    trap,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +40,15 @@ def test_a_folder_is_no_prefix_of_a_longer_name():
 
 def test_nothing_is_in_the_scope_of_no_seeds():
     assert Scope().refusal("https://a.is/") == "scope"
+
+
+def test_a_site_has_so_many_hosts_and_no_more():
+    scope = Scope("site", ["https://www.wild.is/", "https://b.is/"])
+    for number in range(MAX_HOSTS):
+        assert scope.refusal(f"https://h{number}.wild.is/") is None
+    assert scope.refusal("https://one-more.wild.is/") == "trap/hosts"
+    assert scope.refusal("https://h7.wild.is/page") is None
+    assert scope.refusal("https://www.b.is/") is None
 
 
 def test_a_kind_that_there_is_not():
