@@ -19,6 +19,8 @@ from tests.hostile.attacks import (
 )
 from tests.webserver import Server
 
+# Ninety sites at once on a busy machine: good answers may take longer than alone.
+_SECONDS = 2 * MAX_SECONDS
 # A request that fails is asked again by Twisted when its connection was kept open.
 _AGAIN = 3
 
@@ -33,7 +35,7 @@ def crawled(tmp_path_factory):
             servers[name] = stack.enter_context(Server(host=f"127.0.2.{number}"))
             site(attack, servers[name])
         seeds = ",".join(server.url() for server in servers.values())
-        done = crawl(seeds, "en,is", path, **LIMITS)
+        done = crawl(seeds, "en,is", path, **LIMITS | {"DOWNLOAD_TIMEOUT": _SECONDS})
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
     assert "ERROR forged" not in done.stderr.replace("%20", " ").split("\n")
@@ -83,4 +85,4 @@ def test_no_request_outlasts_the_limit(crawled):
     for server in servers.values():
         for asked in server.asked:
             if not asked.answered:  # the server never came to an end
-                assert asked.gone - asked.came < 4 * MAX_SECONDS
+                assert asked.gone - asked.came < 2 * _SECONDS
