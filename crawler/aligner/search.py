@@ -35,8 +35,13 @@ def search(
         config = profile.translated_words.projection
         rows, columns = project(sketches[0], sketches[1], lexicon, config)
         return near_signatures(src, trg, rows, columns, profile.signatures)
-    bridge: Bridge = WordForWord(lexicon)
-    if profile.bridge == "word_clusters":
-        bridge = WordClusters(lexicon, profile.word_clusters)
+    bridge = bridge_of(lexicon, profile)
     terms = [bridge.encode(collection.sketch(page)) for page in (*src, *trg)]
     return shingles(src, trg, terms, profile.shingles)
+
+
+def bridge_of(lexicon: Lexicon, profile: AlignProfile) -> Bridge:
+    """The bridge over which n-grams are compared."""
+    if profile.bridge == "word_clusters":
+        return WordClusters(lexicon, profile.word_clusters)
+    return WordForWord(lexicon)

@@ -7,6 +7,7 @@ run goes on after the last marker and ends with the same bytes as one left alone
     DIR/work/extracted/N.records .npz .json   records of piece N, their index, counters
     DIR/work/revisits/N…                      the same, of pages that revisits stand for
     DIR/work/aligned/SRC-TRG/N.tsv.gz .json   pairs of a run of groups, counters
+    DIR/work/across/SRC-TRG/…                 the same across sites: `realign.across`
 
 `work` is gone when the run is complete. Of several languages each pair has a run
 directory of its own, DIR/SRC-TRG.
@@ -20,19 +21,23 @@ import os
 import shutil
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.teachers import taught, teachers
 from crawler.config import to_table
-from crawler.data import Lang, LangPair, PairScore
+from crawler.data import Lang, LangPair, PairScore, Site
 from crawler.errors import RunDirError
+from crawler.realign.across import ALL_SITES, OnDisk, group_of, paired, plan
 from crawler.realign.pool import Pool
 from crawler.realign.progress import Progress
 from crawler.realign.request import Request, load_lexicon, summary
@@ -55,6 +60,7 @@ _TASK_PAGES = 5000
 # is for the interpreter, the libraries and what alignment makes of the sketches.
 _STORE_SHARE = 0.1
 GIGABYTE = 2**30
+_PAGES = ("align/pages", "align/dropped/duplicate", "align/across")
 
 
 def align_collection(
@@ -254,28 +260,15 @@ class _Engine:
         def align(
             chosen: Iterable[tuple[Path, list[str]]], lexicon: Path | None
         ) -> None:
-            waiting = []
-            for path, groups in chosen:
-                pages = sum(sum(sizes[group]) for group in groups)
-                if _marker(path).exists():
-                    self._progress.skip(pages)
-                else:
-                    waiting.append((pages, path, groups))
-            # the largest first: a giant must not be what is left at the end
-            waiting.sort(key=lambda task: -task[0])
-            common = _Alignment(
-                langs,
-                self._request.profile,
-                lexicon,
-                self._files,
-                _STORE_SHARE * self._share,
-            )
-            todo = (
-                (path, [shuffle.places(group, langs) for group in groups], common)
-                for _, path, groups in waiting
-            )
-            for pages in pool.run(_align_groups, todo, self._progress.show):
-                self._progress.advance(pages, pages)
+            todo = [
+                (
+                    path,
+                    sum(sum(sizes[group]) for group in groups),
+                    partial(_places, shuffle, groups, langs),
+                )
+                for path, groups in chosen
+            ]
+            self._align(pool, todo, self._task(langs, lexicon))
 
         lexicon = self._work / f"{'-'.join(langs)}.npz"
         if known:
@@ -290,15 +283,82 @@ class _Engine:
             others = [task for task in tasks if task[0] not in lessons]
             align(others, lexicon if learned else None)
         self._progress.end()
+        paths = [path for path, _ in tasks]
+        if self._request.across_sites:
+            paths += self._align_across(pool, langs, paths, learned)
         counts = counts.copy()
-        for path, _ in tasks:
+        for path in paths:
             counts.update(json.loads(_marker(path).read_text("utf-8")))
         if learned:
             learned.save(run.lexicon)
-        pairs = write_pairs(
-            run.pairs, (p for path, _ in tasks for p in read_pairs(path))
-        )
+        pairs = write_pairs(run.pairs, _pairs_in(paths))
         run.write_stats({**+counts, "pages": counts["pages"], "pairs": pairs})
+
+    def _align_across(
+        self,
+        pool: Pool,
+        langs: LangPair,
+        within: Sequence[Path],
+        lexicon: Lexicon | None,
+    ) -> list[Path]:
+        """Align the pages that have no partner yet, whatever their sites."""
+        folder = self._work / "across" / "-".join(langs)
+        folder.mkdir(parents=True, exist_ok=True)
+        known = folder / "lexicon.npz"
+        if lexicon:
+            lexicon.save(known)
+        shuffle = self._shuffle
+        rows, pages, sizes = shuffle.pages(langs, paired(_pairs_in(within)))
+        matching = plan(sizes, self._request.profile)
+        if not min(sizes):
+            return []
+        if matching is None or lexicon is None:
+            groups = np.zeros(len(rows), np.int64)
+        else:
+            chunks = [
+                shuffle.at(ALL_SITES, rows[start : start + _TASK_PAGES])
+                for start in range(0, len(rows), _TASK_PAGES)
+            ]
+            steps = OnDisk(pool, folder, matching, self._progress)
+            groups = group_of(pages, steps.groups(chunks, self._files, langs, known))
+        tasks = [
+            (
+                folder / f"{number:06}.tsv.gz",
+                int(np.count_nonzero(groups == number)),
+                partial(_places_at, shuffle, rows[groups == number]),
+            )
+            for number in range(int(groups.max()) + 1)
+        ]
+        self._progress.begin(f"aligning {langs} across sites", len(rows))
+        task = self._task(langs, known if lexicon else None, ALL_SITES)
+        self._align(pool, tasks, task)
+        self._progress.end()
+        return [path for path, *_ in tasks]
+
+    def _task(
+        self, langs: LangPair, lexicon: Path | None, site: Site | None = None
+    ) -> _Alignment:
+        profile, share = self._request.profile, _STORE_SHARE * self._share
+        return _Alignment(langs, profile, lexicon, self._files, share, site)
+
+    def _align(
+        self,
+        pool: Pool,
+        tasks: Iterable[tuple[Path, int, Callable[[], list[Places]]]],
+        common: _Alignment,
+    ) -> None:
+        """Do the tasks (their file, how many pages, where these are) that are left."""
+        waiting = []
+        for path, pages, places in tasks:
+            if _marker(path).exists():
+                self._progress.skip(pages)
+            else:
+                waiting.append((pages, path, places))
+        # the largest first: a giant must not be what is left at the end
+        waiting.sort(key=lambda task: -task[0])
+        todo = ((path, places(), common) for _, path, places in waiting)
+        for pages in pool.run(_align_groups, todo, self._progress.show):
+            self._progress.advance(pages, pages)
 
 
 def _runs_of_groups(
@@ -320,6 +380,18 @@ def _runs_of_groups(
         yield gathered
 
 
+def _places(shuffle: Shuffle, groups: list[str], langs: LangPair) -> list[Places]:
+    return [shuffle.places(group, langs) for group in groups]
+
+
+def _places_at(shuffle: Shuffle, rows: NDArray[np.int64]) -> list[Places]:
+    return [shuffle.at(ALL_SITES, rows)]
+
+
+def _pairs_in(paths: Iterable[Path]) -> Iterator[PairScore]:
+    return (pair for path in paths for pair in read_pairs(path))
+
+
 def _marker(path: Path) -> Path:
     return path.parent / f"{path.name.partition('.')[0]}.json"
 
@@ -332,8 +404,8 @@ def _lesson(path: Path) -> Path:
 
 
 @lru_cache(1)
-def _extractor(langs: tuple[Lang, ...], across_sites: bool) -> Extractor:
-    return Extractor(langs, across_sites=across_sites)  # it remembers words
+def _extractor(langs: tuple[Lang, ...]) -> Extractor:
+    return Extractor(langs)  # it remembers words
 
 
 @lru_cache(1)
@@ -347,7 +419,7 @@ def _extract_piece(
 ) -> tuple[int, int]:
     """Write the records of a piece; its bytes and pages."""
     extraction = Extraction()
-    extractor = _extractor(request.langs, request.across_sites)
+    extractor = _extractor(request.langs)
     wanted = _revisits(revisits, revisits.stat().st_mtime_ns) if revisits else None
     records = extract(piece, extractor, extraction, wanted)
     with _room(path):
@@ -372,6 +444,7 @@ class _Alignment:
     lexicon: Path | None
     files: Sequence[Path]  # of records
     max_store: float  # bytes of a group's records that may be held in memory
+    site: Site | None  # that the pages of all sites are taken to be of
 
 
 def _align_groups(path: Path, groups: Sequence[Places], task: _Alignment) -> int:
@@ -384,7 +457,9 @@ def _align_groups(path: Path, groups: Sequence[Places], task: _Alignment) -> int
         for places in groups:
             spill = path.parent if places.size > task.max_store else None
             records = places.read(task.files)
-            result = align_group(records, langs, profile, known, spill=spill)
+            result = align_group(
+                records, langs, profile, known, spill=spill, site=task.site
+            )
             counts.update(result.counts)
             if len(groups) == 1:  # it may be a teacher
                 result.learned.save(_lesson(path))
@@ -392,7 +467,7 @@ def _align_groups(path: Path, groups: Sequence[Places], task: _Alignment) -> int
 
     write_pairs(path, pairs())
     write_json(_marker(path), counts)
-    return counts["align/pages"] + counts["align/dropped/duplicate"]
+    return sum(counts[name] for name in _PAGES)
 
 
 @contextmanager

@@ -112,11 +112,11 @@ class Shuffle:
 
     def sizes(self, langs: LangPair) -> dict[str, tuple[int, int]]:
         """How many pages on either side, for the groups that have both."""
-        src, trg = (self._pages(code) for code in self._codes(langs))
+        src, trg = (self._pages_of(code) for code in self._codes(langs))
         both = np.flatnonzero((src > 0) & (trg > 0))
         return {self.groups[n]: (int(src[n]), int(trg[n])) for n in both.tolist()}
 
-    def _pages(self, code: int) -> NDArray[np.int64]:
+    def _pages_of(self, code: int) -> NDArray[np.int64]:
         """How many pages of a language each group has; one URL is one page."""
         rows = np.flatnonzero(self._lang == code)
         group, page = self._group[rows], self._page[rows]
@@ -129,14 +129,26 @@ class Shuffle:
     def places(self, group: str, langs: LangPair) -> Places:
         """The records of a group that concern two languages."""
         n = self._number[group]
-        rows = slice(int(self._ends[n]), int(self._ends[n + 1]))
-        wanted = np.isin(self._lang[rows], [0, *self._codes(langs)])
-        return Places(
-            group,
-            self._file[rows][wanted],
-            self._offset[rows][wanted],
-            self._length[rows][wanted],
-        )
+        start, end = int(self._ends[n]), int(self._ends[n + 1])
+        wanted = np.isin(self._lang[start:end], [0, *self._codes(langs)])
+        return self.at(group, start + np.flatnonzero(wanted))
+
+    def at(self, group: str, rows: NDArray[np.int64]) -> Places:
+        """Some rows of the index as a group."""
+        return Places(group, self._file[rows], self._offset[rows], self._length[rows])
+
+    def pages(
+        self, langs: LangPair, paired: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64], tuple[int, int]]:
+        """The rows of pages in two languages, those pages, how many on either side.
+
+        Pages that are paired are left out.
+        """
+        codes = self._codes(langs)
+        wanted = np.isin(self._lang, codes) & ~np.isin(self._page, paired)
+        rows = np.flatnonzero(wanted)
+        src, trg = (int(np.count_nonzero(self._lang[rows] == c)) for c in codes)
+        return rows, self._page[rows], (src, trg)
 
     def _codes(self, langs: LangPair) -> list[int]:
         return [self._langs.index(lang) + 1 for lang in langs]

@@ -25,13 +25,16 @@ from tempfile import gettempdir
 from time import monotonic
 from typing import Any
 
+import numpy as np
 import xxhash
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.teachers import taught, teachers
-from crawler.data import Lang, LangPair, PairScore
+from crawler.data import Lang, LangPair, PairScore, Site
 from crawler.errors import RunDirError, RunError
+from crawler.realign.across import ALL_SITES, group_of, grouped, paired, plan
+from crawler.realign.matching_ngrams import MatchingNgrams, Pages, Rows, Shards
 from crawler.realign.request import Request, summary
 from crawler.realign.steps import (
     Extraction,
@@ -48,6 +51,8 @@ logger = logging.getLogger(__name__)
 # (which pair of languages, group of sites); _NOTES for what is known of a whole piece
 _Key = tuple[int, str]
 _NOTES: _Key = (-1, "")
+# ((is it one across sites, name of the group), its pairs, what they taught, counters)
+_Result = tuple[tuple[bool, str], list[PairScore], Lexicon, Counter[str]]
 # Tasks for each core: a slow one must not be the last (Spark's tuning guide: 2 to 3).
 _TASKS_PER_CORE = 3
 # Pages of a group whose sketches wait in memory, 5 KB each; more wait in a file.
@@ -127,14 +132,14 @@ class _Job:
         self._pairs = pairs_of(request.langs)
         self._partitions = _TASKS_PER_CORE * context.defaultParallelism
         splits = context.parallelize(list(pieces), max(len(pieces), 1))
-        extractor = request.langs, request.across_sites
-        read = partial(_records, extractor=extractor)
+        self._across_sites = request.across_sites
+        read = partial(_records, langs=request.langs)
         self._records = self._by_group(splits.mapPartitions(read))
         found = self._survey()
         if found.revisits:
             wanted = context.broadcast(found.revisits)
             again = splits.mapPartitions(
-                partial(_records, extractor=extractor, revisits=wanted)
+                partial(_records, langs=request.langs, revisits=wanted)
             )
             self._records = self._by_group(splits.mapPartitions(read).union(again))
             found = self._survey()
@@ -175,6 +180,9 @@ class _Job:
         learned = taught(known, (lessons[group] for group in first))
         late = self._align(number, others, known or learned)
         results = early.union(late).persist(StorageLevel.DISK_ONLY)
+        if self._across_sites:
+            across = self._align_across(number, results, learned)
+            results = results.union(across).persist(StorageLevel.DISK_ONLY)
         counts: Counter[str] = Counter()
         for counted in results.map(itemgetter(3)).toLocalIterator():
             counts.update(counted)
@@ -185,13 +193,46 @@ class _Job:
     def _align(
         self, number: int, groups: Collection[str], known: Lexicon | None
     ) -> Any:
-        task = _Task(number, self._pairs[number], self._profile)
+        task = _Task(number, self._pairs[number], self._profile, None)
         pages = {group: sum(self._sizes[number][group]) for group in groups}
-        chosen = self._context.broadcast(pages)
+        return self._aligned(self._records, task, pages, known)
+
+    def _aligned(
+        self, records: Any, task: _Task, pages: dict[str, int], known: Lexicon | None
+    ) -> Any:
+        groups = self._context.broadcast(pages)
         lexicon = self._context.broadcast(known)
-        return self._records.mapPartitions(
-            partial(_aligned, task=task, groups=chosen, known=lexicon)
+        return records.mapPartitions(
+            partial(_aligned, task=task, groups=groups, known=lexicon)
         )
+
+    def _align_across(self, number: int, results: Any, known: Lexicon | None) -> Any:
+        """Align the pages that have no partner yet, whatever their sites."""
+        langs = self._pairs[number]
+        pages = [paired(()), *results.map(_pages_of).toLocalIterator()]
+        done = self._context.broadcast(np.unique(np.concatenate(pages)))
+        left = self._records.mapPartitions(partial(_left, number=number, done=done))
+        counted = left.map(itemgetter(0)).countByValue()
+        sizes = counted.get(langs.src, 0), counted.get(langs.trg, 0)
+        matching = plan(sizes, self._profile)
+        if not min(sizes):
+            return self._context.emptyRDD()
+        if matching is None or known is None:
+            groups = None
+            tasks = {_name(0): sum(sizes)}
+        else:
+            lexicon = self._context.broadcast(known)
+            posted = partial(_posted, matching=matching, langs=langs, known=lexicon)
+            rows = left.mapPartitions(posted)
+            for step in MatchingNgrams.STEPS:
+                met = partial(_step, step=step, matching=matching)
+                rows = rows.groupByKey(matching.shards).flatMap(met)
+            groups = grouped(found for _, found in rows.toLocalIterator())
+            tasks = {_name(n): c for n, c in enumerate(np.bincount(groups[1]).tolist())}
+        placed = self._context.broadcast(groups)
+        keyed = left.mapPartitions(partial(_placed, number=number, groups=placed))
+        task = _Task(number, langs, self._profile, ALL_SITES)
+        return self._aligned(self._by_group(keyed), task, tasks, known)
 
 
 @dataclass(slots=True)
@@ -222,6 +263,7 @@ class _Task:
     number: int
     langs: LangPair
     profile: AlignProfile
+    site: Site | None  # that the pages of all sites are taken to be of
 
 
 def _place(key: _Key) -> int:
@@ -235,12 +277,11 @@ def _same(key: _Key) -> _Key:
 
 def _records(
     pieces: Iterable[Piece],
-    extractor: tuple[Sequence[Lang], bool],
+    langs: Sequence[Lang],
     revisits: Any = None,
 ) -> Iterator[tuple[_Key, Any]]:
     """The records of some pieces, for each pair of languages that they concern."""
-    langs, across_sites = extractor
-    reader = Extractor(langs, across_sites=across_sites)
+    reader = Extractor(langs)
     wanted: Revisits | None = None if revisits is None else revisits.value
     pairs = list(enumerate(pairs_of(langs)))
     for piece in pieces:
@@ -268,7 +309,7 @@ def _sizes(records: Iterable[tuple[_Key, Any]]) -> Iterator[tuple[_Key, Any]]:
 
 def _aligned(
     records: Iterable[tuple[_Key, Any]], task: _Task, groups: Any, known: Any
-) -> Iterator[tuple[str, list[PairScore], Lexicon, Counter[str]]]:
+) -> Iterator[_Result]:
     """The results of the groups that are wanted, of one pair of languages."""
     for (number, group), rows in groupby(records, itemgetter(0)):
         if number == task.number and group in groups.value:
@@ -279,13 +320,69 @@ def _aligned(
                 task.profile,
                 known.value,
                 spill=Path(gettempdir()) if large else None,
+                site=task.site,
             )
-            yield group, result.pairs, result.learned, result.counts
+            yield (
+                (task.site is not None, group),
+                result.pairs,
+                result.learned,
+                result.counts,
+            )
 
 
-def _lesson(result: tuple[str, list[PairScore], Lexicon, Counter[str]]) -> Any:
-    return result[0], result[2]
+def _lesson(result: _Result) -> tuple[str, Lexicon]:
+    (_, group), _, learned, _ = result
+    return group, learned
 
 
-def _pairs(result: tuple[str, list[PairScore], Lexicon, Counter[str]]) -> Any:
+def _pairs(result: _Result) -> tuple[tuple[bool, str], list[PairScore]]:
     return result[0], result[1]
+
+
+# ---------------------------------------------------------------- across sites
+
+
+def _name(group: int) -> str:
+    return f"{group:09}"  # so that they sort as numbers do
+
+
+def _pages_of(result: _Result) -> Pages:
+    return paired(result[1])
+
+
+def _left(
+    records: Iterable[tuple[_Key, Any]], number: int, done: Any
+) -> Iterator[tuple[Lang, int, bytes]]:
+    """The records of pages, of one pair of languages, that are not done."""
+    for (pair, _), row in records:
+        if pair == number and row[0]:
+            place = np.searchsorted(done.value, np.uint64(row[1]))
+            if place == len(done.value) or done.value[place] != row[1]:
+                yield row
+
+
+def _posted(
+    rows: Iterable[tuple[Lang, int, bytes]],
+    matching: MatchingNgrams,
+    langs: LangPair,
+    known: Any,
+) -> Shards:
+    return matching.post((data for *_, data in rows), langs, known.value)
+
+
+def _step(
+    shard: tuple[int, Iterable[Rows]], step: str, matching: MatchingNgrams
+) -> Shards:
+    return matching.run(step, shard[1])
+
+
+def _placed(
+    rows: Iterable[tuple[Lang, int, bytes]], number: int, groups: Any
+) -> Iterator[tuple[_Key, Any]]:
+    """The records of pages that are in a group, by its name."""
+    for row in rows:
+        group = 0
+        if groups.value is not None:
+            group = int(group_of(np.array([row[1]], np.uint64), groups.value)[0])
+        if group >= 0:
+            yield (number, _name(group)), row

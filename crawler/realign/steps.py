@@ -27,7 +27,7 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.sketch import Sketcher, declared_versions, pack, unpack
 from crawler.aligner.store import hash64
-from crawler.data import Document, Lang, LangPair, Page, PairScore, Sketch
+from crawler.data import Document, Lang, LangPair, Page, PairScore, Site, Sketch
 from crawler.extract.document import Reading, read_page
 from crawler.extract.plain import build_text_document
 from crawler.groups import group_key
@@ -107,19 +107,11 @@ def decode(data: bytes) -> tuple[Sketch | None, Versions]:
 # ---------------------------------------------------------------- pieces → records
 
 
-ALL_SITES = "all-sites"  # the site that all are when pages are paired across sites
-
-
 class Extractor:
-    """Pages to records, for any number of languages at once.
+    """Pages to records, for any number of languages at once."""
 
-    `across_sites`: the collection is one site, as in Uszkoreit et al. (2010), who look
-    for the translations of a page on the whole web.
-    """
-
-    def __init__(self, langs: Sequence[Lang], *, across_sites: bool = False) -> None:
+    def __init__(self, langs: Sequence[Lang]) -> None:
         self.langs = tuple(langs)
-        self.across_sites = across_sites
         self._sketchers = {
             lang: Sketcher(LangPair(lang, next(o for o in langs if o != lang)))
             for lang in langs
@@ -140,11 +132,8 @@ class Extractor:
             for link in reading.sitemap.links:
                 if link.rel == "alternate" and link.source_url and link.hreflang:
                     said = Versions(link.source_url, {link.hreflang: (link.url,)})
-                    group = self._group(link.source_url)
+                    group = group_key(site_of(link.source_url))
                     yield Record(group, "", 0, encode(None, said))
-
-    def _group(self, url: str) -> str:
-        return ALL_SITES if self.across_sites else group_key(site_of(url))
 
     def _of_document(
         self, document: Document, counts: Counter[str]
@@ -160,14 +149,14 @@ class Extractor:
         )
         if lang is not None and lang in self._sketchers:
             sketch = self._sketchers[lang].sketch(document)
-            if self.across_sites:
-                sketch = replace(sketch, site=ALL_SITES)
-            group, page = self._group(document.url), hash64(document.url)
+            group, page = group_key(document.site), hash64(document.url)
             yield Record(group, lang, page, encode(sketch, said))
         else:
             counts["align/dropped/language"] += 1
         if len(said.urls) > 1:  # a page in a third language may know both versions
-            groups = {self._group(u[0]) for u in said.urls.values() if len(u) == 1}
+            groups = {
+                group_key(site_of(u[0])) for u in said.urls.values() if len(u) == 1
+            }
             for group in sorted(groups):
                 yield Record(group, "", 0, encode(None, said))
 
@@ -225,8 +214,12 @@ def align_group(
     known: Lexicon | None = None,
     *,
     spill: Path | None = None,
+    site: Site | None = None,
 ) -> GroupResult:
-    """Pair the pages of a group. `spill`: a folder, for one too large for memory."""
+    """Pair the pages of a group. `spill`: a folder, for one too large for memory.
+
+    `site`: the group is one, whatever sites its pages are of.
+    """
     counts: Counter[str] = Counter()
     with ExitStack() as stack:
         store = None
@@ -239,13 +232,18 @@ def align_group(
             if sketch is not None and sketch.lang in langs:
                 declared = versions.urls.get(langs.other(sketch.lang), ())
                 handle = handle_of(sketch.url, tuple(langs)).text
-                taken = aligner.store.put(
-                    replace(sketch, handle=handle, declared=declared)
+                sketch = replace(
+                    sketch, site=site or sketch.site, handle=handle, declared=declared
                 )
+                taken = aligner.store.put(sketch)
                 if taken is None:  # what it declares holds, whichever came first
                     aligner.store.declare(sketch.url, declared)
-                name = "dropped/duplicate" if taken is None else "pages"
-                counts[f"align/{name}"] += 1
+                if site is not None:
+                    counts["align/across"] += taken is not None
+                elif taken is None:
+                    counts["align/dropped/duplicate"] += 1
+                else:
+                    counts["align/pages"] += 1
             elif versions.source is None:
                 src, trg = (versions.urls.get(lang, ()) for lang in langs)
                 if len(src) == 1 and trg:

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from crawler.aligner.aligner import Aligner
+from crawler.aligner.candidates.shingles import ShinglesConfig
 from crawler.aligner.profile import AlignProfile
 from crawler.data import LangPair
 from crawler.errors import RunDirError, WarcError
@@ -330,26 +331,58 @@ def test_the_pairs_are_those_of_a_crawl_of_all_sites(undisturbed):
 # ------------------------------------------------------------------ across sites
 
 
-def test_translations_on_another_site_are_found_across_sites(tmp_path):
+@pytest.fixture(scope="module")
+def torn(tmp_path_factory) -> Path:
+    """Three sites whose Icelandic pages are on sites of their own."""
     pages = []
     for site in SITES[:3]:
         for page in site.pages():
             if site_lang(site, page) == "is":
-                moved = site.host.replace("town", "other"), site.host
-                page = replace(page, url=page.url.replace(*reversed(moved)))
+                moved = site.host, site.host.replace("town", "other")
+                page = replace(page, url=page.url.replace(*moved))
             pages.append(page)
-    path = write_warc(tmp_path / "a.warc.gz", pages)
-    apart = request([path], tmp_path / "apart")
-    assert align_collection(apart)["pairs"] == 0
-    across = replace(apart, out=tmp_path / "across", across_sites=True)
-    align_collection(across)
-    found = {
-        (src, trg.replace("://other", "://town"))
-        for src, trg in pair_urls(Run(across.out))
-    }
+    return write_warc(tmp_path_factory.mktemp("torn") / "a.warc.gz", pages)
+
+
+def check_across(run: Run) -> None:
+    found = {(src, trg.replace("://other", "://town")) for src, trg in pair_urls(run)}
     true = {pair for site in SITES[:3] for pair in site.gold(*LANGS)}
     assert len(found & true) >= 0.9 * len(true)
     assert len(found - true) <= 0.05 * len(found)
+
+
+def test_translations_on_another_site_are_found_across_sites(torn, tmp_path):
+    apart = request([torn], tmp_path / "apart")
+    assert align_collection(apart)["pairs"] == 0
+    across = replace(apart, out=tmp_path / "across", across_sites=True)
+    align_collection(across)
+    check_across(Run(across.out))
+
+
+def test_across_sites_pages_that_share_ngrams_come_together(
+    torn, undisturbed, tmp_path, monkeypatch
+):
+    """More pages than are compared with each other, in shards, by two processes."""
+    monkeypatch.setattr("crawler.realign.across._SHARD_PAGES", 10)
+    monkeypatch.setattr("crawler.realign.across._GROUP_PAGES", 20)
+    monkeypatch.setattr("crawler.realign.local._TASK_PAGES", 10)
+    # word for word these translations keep two words in order, seldom five
+    profile = AlignProfile(
+        max_content_pages=5, shingles=ShinglesConfig(matching_order=2)
+    )
+    outs = [tmp_path / jobs for jobs in "12"]
+    for out in outs:
+        align_collection(
+            replace(
+                request([torn], out),
+                profile=profile,
+                lexicon=undisturbed / "lexicon.npz",
+                across_sites=True,
+            ),
+            jobs=int(out.name),
+        )
+    assert contents(outs[0]) == contents(outs[1])
+    check_across(Run(outs[0]))
 
 
 # ------------------------------------------------------------------ index first

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from crawler.aligner.profile import AlignProfile
 from crawler.realign.local import align_collection
 from crawler.realign.request import Request
 from crawler.warc.record import layout, sha1
-from tests.commands import environment
+from tests.commands import Run, environment
 from tests.worlds import build_site, many_sites, write_warc
 
 pytestmark = [
@@ -24,9 +25,10 @@ pytestmark = [
         reason="no Java (apt-get install openjdk-17-jre-headless)",
     ),
 ]
+BIFOCAL = Path(sys.executable).with_name("bifocal")
 LANGS = ("en", "is")
 SITES = list(
-    many_sites(4, build_site(langs=LANGS, style="slug", concepts=12, words=80))
+    many_sites(4, build_site(langs=LANGS, style="slug", concepts=14, words=80))
 )
 
 # In the executors: one task of either kind dies in its middle.
@@ -94,10 +96,9 @@ def test_spark_gives_what_one_machine_gives_though_workers_die(collection, tmp_p
         "DIED": str(tmp_path / "died-"),
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
-    bifocal = Path(sys.executable).with_name("bifocal")
     words = ["--langs", ",".join(LANGS), "--out", out, "--spark", "local[2,3]"]
     done = subprocess.run(
-        [bifocal, "align", collection, *words],
+        [BIFOCAL, "align", collection, *words],
         env=env,
         capture_output=True,
         text=True,
@@ -108,3 +109,33 @@ def test_spark_gives_what_one_machine_gives_though_workers_die(collection, tmp_p
     assert (tmp_path / "died-aligning").exists()
     assert contents(out) == contents(expected)
     assert stats["pairs"] == sum(len(site.gold(*LANGS)) for site in SITES)
+
+
+def test_across_sites_spark_shuffles_by_ngram(collection, tmp_path):
+    """The same groups, and so the same pairs, as on one machine."""
+    moved = []
+    for site in SITES:
+        by_url = site.lang_by_url()
+        for page in site.pages():
+            host = site.host.replace("town", f"in-{by_url.get(page.url)}-town")
+            moved.append(replace(page, url=page.url.replace(site.host, host)))
+    path = write_warc(tmp_path / "a.warc.gz", moved)
+    first = Request((str(collection),), LANGS, tmp_path / "first", AlignProfile())
+    align_collection(first)
+    profile = tmp_path / "few.toml"
+    profile.write_text("max_content_pages = 5\n[shingles]\nmatching_order = 2\n")
+    words = ["--langs", ",".join(LANGS), "--across-sites", "--profile", profile]
+    words += ["--lexicon", first.out / "lexicon.npz"]
+    outs = tmp_path / "local", tmp_path / "spark"
+    for out, more in zip(outs, ([], ["--spark", "local[2]"])):
+        done = subprocess.run(
+            [BIFOCAL, "align", path, *words, "--out", out, *more],
+            env=environment() | {"SPARK_LOCAL_IP": "127.0.0.1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    assert contents(outs[0]) == contents(outs[1])
+    true = sum(len(site.gold(*LANGS)) for site in SITES)
+    assert len(Run(outs[0]).pairs) >= 0.9 * true

@@ -103,15 +103,26 @@ def candidates(
     bits = config.sampled_bits + max(
         0, math.ceil(math.log2(1 + words) - math.log2(1 + config.max_words))
     )
-    grams, pages = _postings([_matching(page, config, bits) for page in terms])
-    if not len(grams):
-        return np.empty((0, 2), np.int64)
-    starts = np.flatnonzero(np.r_[True, grams[1:] != grams[:-1]])
+    grams, pages = _postings([matching(page, config, bits) for page in terms])
+    one, other, _ = meetings(grams, pages >= first_trg, config.max_pages)
+    keys = np.unique(pages[one] * len(terms) + pages[other])
+    return np.stack([keys // len(terms), keys % len(terms)], axis=1)
+
+
+def meetings(
+    grams: Terms, is_trg: NDArray[np.bool_], max_pages: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Every two rows of different languages whose n-gram is the same.
+
+    Rows are sorted by n-gram, those of src first. An n-gram of more pages is left out.
+    Returned: the row of src, the row of trg, and the number of their n-gram.
+    """
+    starts = np.flatnonzero(np.r_[True, grams[1:] != grams[:-1]][: len(grams)])
     sizes = np.diff(np.r_[starts, len(grams)])
-    in_trg = np.r_[0, np.cumsum(pages >= first_trg)]
+    in_trg = np.r_[0, np.cumsum(is_trg)]
     trg_sizes = in_trg[starts + sizes] - in_trg[starts]
     src_sizes = sizes - trg_sizes
-    kept = (src_sizes > 0) & (trg_sizes > 0) & (sizes <= config.max_pages)
+    kept = np.flatnonzero((src_sizes > 0) & (trg_sizes > 0) & (sizes <= max_pages))
     starts, src_sizes, trg_sizes = starts[kept], src_sizes[kept], trg_sizes[kept]
     # the n-th pair of a posting is its page n // width of src and n % width of trg
     products = src_sizes * trg_sizes
@@ -119,13 +130,15 @@ def candidates(
         np.cumsum(products) - products, products
     )
     width, start = np.repeat(trg_sizes, products), np.repeat(starts, products)
-    first = pages[start + within // width]
-    second = pages[start + np.repeat(src_sizes, products) + within % width]
-    keys = np.unique(first * len(terms) + second)
-    return np.stack([keys // len(terms), keys % len(terms)], axis=1)
+    return (
+        start + within // width,
+        start + np.repeat(src_sizes, products) + within % width,
+        np.repeat(kept, products),
+    )
 
 
-def _matching(terms: Terms, config: ShinglesConfig, sampled_bits: int) -> Terms:
+def matching(terms: Terms, config: ShinglesConfig, sampled_bits: int) -> Terms:
+    """The matching n-grams of a page, sorted; of those only a sample, if so asked."""
     grams = np.unique(ngrams(terms, config.matching_order))
     if sampled_bits:
         mask = np.uint64((1 << sampled_bits) - 1)

@@ -1,0 +1,233 @@
+"""Pages of a whole collection that share rare n-grams, shard by shard.
+
+Uszkoreit et al. (2010), section 2.1, for more pages than one process holds. A step
+takes all the rows that came to one shard, and says to which shard of the next step each
+of its own goes; a disk or Spark's shuffle carries them between. How many shards there
+are, and in what order rows come, changes nothing.
+
+    pages ─post─▶ postings ─by n-gram─▶ meet ─by src─▶ weigh ─by trg─▶ rank ─by src─▶
+    choose ─▶ pairs of pages ─group─▶ groups, which are aligned as sites are
+
+Differs from the paper: pages are ranked by the idf cosine of the matching n-grams, not
+of other ones, since that is a sum over shards; and a pair that is in the n-best lists
+of both its pages is no result, but a pair to look at, with the pages that they share
+others with.
+See also: `crawler.aligner.candidates.shingles` (the same for one site, in memory).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.candidates.shingles import matching, meetings
+from crawler.aligner.profile import AlignProfile
+from crawler.aligner.search import bridge_of
+from crawler.aligner.store import hash64
+from crawler.data import LangPair
+from crawler.realign.steps import decode
+
+Rows = NDArray[Any]  # of one of the types below
+Shards = Iterator[tuple[int, Rows]]
+Pages = NDArray[np.uint64]  # hashes of URLs, never 0
+
+_POSTING = np.dtype([("gram", "u8"), ("page", "u8"), ("is_trg", "?")])
+# Without one of the pages, what all n-grams of the other weigh together. Weights are
+# whole numbers: their sums do not depend on an order.
+_MEETING = np.dtype([("src", "u8"), ("trg", "u8"), ("weight", "i8")])
+_WEIGHED = np.dtype([*_MEETING.descr, ("whole", "i8")])  # all n-grams of src
+_RANKED = np.dtype([("src", "u8"), ("trg", "u8"), ("cosine", "f8"), ("best", "?")])
+_PAIR = np.dtype([("src", "u8"), ("trg", "u8")])
+NO_PAIRS = np.empty(0, _PAIR)
+_UNIT = 1024  # of a weight: an n-gram on a third of a thousand pages has 32,000
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingNgrams:
+    """The steps after `post`, in their order in `STEPS`."""
+
+    profile: AlignProfile
+    pages: int  # of both languages
+    shards: int  # of each step
+
+    STEPS = ("meet", "weigh", "rank", "choose")
+
+    def run(self, step: str, rows: Iterable[Rows]) -> Shards:
+        """A step by its name, for the rows of a shard."""
+        found = list(rows)
+        shards: Shards = (
+            getattr(self, step)(np.concatenate(found)) if found else iter(())
+        )
+        return shards
+
+    def post(
+        self, records: Iterable[bytes], langs: LangPair, lexicon: Lexicon
+    ) -> Shards:
+        """The matching n-grams of the pages of some records."""
+        bridge = bridge_of(lexicon, self.profile)
+        config = self.profile.shingles
+        found = [np.empty(0, _POSTING)]
+        for data in records:
+            sketch, _ = decode(data)
+            if sketch is not None:
+                grams = matching(bridge.encode(sketch), config, config.sampled_bits)
+                rows = np.empty(len(grams), _POSTING)
+                rows["gram"], rows["page"] = grams, hash64(sketch.url)
+                rows["is_trg"] = sketch.lang == langs.trg
+                found.append(rows)
+        postings = np.concatenate(found)
+        yield from self.split(postings, postings["gram"])
+
+    def meet(self, postings: Rows) -> Shards:
+        """The pages that n-grams have in common; what each n-gram weighs is its idf."""
+        shared = _is_repeated(postings["gram"])
+        alone, postings = postings[~shared], _distinct(postings[shared])
+        limit = self.profile.shingles.max_pages
+        sizes = np.unique_counts(postings["gram"]).counts
+        weights = self._weight(sizes)
+        weights[sizes > limit] = 0
+        src, trg, gram = meetings(postings["gram"], postings["is_trg"], limit)
+        met = np.empty(len(gram), _MEETING)
+        met["src"], met["trg"] = postings["page"][src], postings["page"][trg]
+        met["weight"] = weights[gram]
+        each = np.r_[np.repeat(weights, sizes), np.repeat(self._weight(1), len(alone))]
+        rows = np.r_[_summed(met), _whole(np.r_[postings, alone], each)]
+        yield from self.split(rows, np.where(rows["src"], rows["src"], rows["trg"]))
+
+    def _weight(self, pages: int | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of n-grams that so many pages have."""
+        idf = np.log(self.pages / np.asarray(pages))
+        return np.rint(_UNIT * idf**2).astype(np.int64)
+
+    def weigh(self, met: Rows) -> Shards:
+        """The meetings of some pages of src, over all shards of n-grams."""
+        met = _summed(met)
+        weighed = np.zeros(len(met), _WEIGHED)
+        for name in _MEETING.names or ():
+            weighed[name] = met[name]
+        alone = met["trg"] == 0
+        places = np.searchsorted(met["src"][alone], met["src"])
+        has_src = met["src"] > 0
+        weighed["whole"][has_src] = met["weight"][alone][places[has_src]]
+        weighed = weighed[~alone]
+        yield from self.split(weighed, weighed["trg"])
+
+    def rank(self, weighed: Rows) -> Shards:
+        """Cosines, and whether src is among the n best of trg."""
+        order = np.lexsort((weighed["src"], weighed["trg"]))
+        weighed = weighed[order]
+        alone = weighed["src"] == 0
+        norms = _summed(weighed[alone][list(_MEETING.names or ())])
+        weighed = weighed[~alone]
+        places = np.searchsorted(norms["trg"], weighed["trg"])
+        lengths = np.sqrt(weighed["whole"].astype(float) * norms["weight"][places])
+        ranked = np.empty(len(weighed), _RANKED)
+        ranked["src"], ranked["trg"] = weighed["src"], weighed["trg"]
+        ranked["cosine"] = weighed["weight"] / np.maximum(lengths, 1)
+        ranked["best"] = self._is_best(ranked, "trg", "src")
+        yield from self.split(ranked, ranked["src"])
+
+    def choose(self, ranked: Rows) -> Shards:
+        """The pairs that are in the n-best lists of both pages; one shard of them."""
+        both = ranked["best"] & self._is_best(ranked, "src", "trg")
+        pairs = np.empty(np.count_nonzero(both), _PAIR)
+        pairs["src"], pairs["trg"] = ranked["src"][both], ranked["trg"][both]
+        yield 0, pairs
+
+    def _is_best(self, ranked: Rows, page: str, other: str) -> NDArray[np.bool_]:
+        order = np.lexsort((ranked[other], -ranked["cosine"], ranked[page]))
+        pages = ranked[page][order]
+        starts = np.flatnonzero(np.r_[True, pages[1:] != pages[:-1]][: len(pages)])
+        rank = np.arange(len(pages)) - np.repeat(
+            starts, np.diff(np.r_[starts, len(pages)])
+        )
+        best = np.empty(len(ranked), np.bool_)
+        best[order] = rank < self.profile.shingles.nearest.n_best
+        return best
+
+    def split(self, rows: Rows, keys: Pages) -> Shards:
+        """Rows to shards, by a hash of their keys."""
+        shards = (keys * _GOLDEN >> np.uint64(33)) % np.uint64(self.shards)
+        order = np.argsort(shards, kind="stable")
+        ends = np.searchsorted(shards[order], np.arange(self.shards + 1))
+        for shard in np.flatnonzero(np.diff(ends)).tolist():
+            yield shard, rows[order[ends[shard] : ends[shard + 1]]]
+
+
+def _is_repeated(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Which values are there more than once? Most n-grams are not."""
+    order = np.argsort(values)
+    same = values[order[1:]] == values[order[:-1]]
+    repeated = np.zeros(len(values), np.bool_)
+    repeated[order[1:]] = same
+    repeated[order[:-1]] |= same
+    return repeated
+
+
+def _distinct(postings: Rows) -> Rows:
+    """By n-gram, src first, then by page; a page may have been recorded twice."""
+    names = ("page", "is_trg", "gram")
+    postings = postings[np.lexsort([postings[name] for name in names])]
+    new = np.ones(len(postings), np.bool_)
+    new[1:] = (postings["gram"][1:] != postings["gram"][:-1]) | (
+        postings["page"][1:] != postings["page"][:-1]
+    )
+    return postings[new]
+
+
+def _whole(postings: Rows, weights: NDArray[np.int64]) -> Rows:
+    """What all n-grams of each page weigh together."""
+    found = []
+    for name, is_trg in (("src", False), ("trg", True)):
+        mine = postings["is_trg"] == is_trg
+        pages, numbers = np.unique(postings["page"][mine], return_inverse=True)
+        rows = np.zeros(len(pages), _MEETING)
+        rows[name] = pages
+        np.add.at(rows["weight"], numbers, weights[mine])
+        found.append(rows)
+    return np.concatenate(found)
+
+
+def _summed(met: Rows) -> Rows:
+    """Each pair once, sorted, with the sum of its weights."""
+    if not len(met):
+        return met
+    pages, ends = np.unique(np.r_[met["src"], met["trg"]], return_inverse=True)
+    keys = ends[: len(met)] * len(pages) + ends[len(met) :]
+    order = np.argsort(keys)
+    keys = keys[order]
+    firsts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
+    summed = met[order[firsts]]
+    summed["weight"] = np.add.reduceat(met["weight"][order], firsts)
+    return summed
+
+
+def group(pairs: Rows, size: int) -> tuple[Pages, NDArray[np.int64]]:
+    """The pages of some pairs, sorted, and the number of the group that each is in.
+
+    Pages that a chain of pairs connects are in one group; small groups are joined up to
+    about `size` pages, since a group is a task.
+    """
+    ends = np.concatenate([pairs["src"], pairs["trg"]])
+    if not len(ends):
+        return ends, np.empty(0, np.int64)
+    pages, ends = np.unique(ends, return_inverse=True)
+    one, other = ends[: len(pairs)], ends[len(pairs) :]
+    edges = csr_matrix((np.ones(len(pairs)), (one, other)), (len(pages), len(pages)))
+    _, labels = connected_components(edges, directed=False)
+    _, first, component = np.unique(labels, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # a component goes by its first page
+    number = np.empty(len(first), np.int64)
+    number[order] = np.arange(len(first))
+    sizes = np.bincount(number[component])
+    joined = (np.cumsum(sizes) - sizes) // size
+    _, joined = np.unique(joined, return_inverse=True)
+    return pages, joined[number[component]]
