@@ -1,27 +1,34 @@
 """How many pages a second does a crawl take, next to Scrapy that only fetches them?
 
-    python -m benchmarks.throughput rates     # 10 made-up sites; or a recorded one:
-    python -m benchmarks.throughput rates --web WARC --seeds URL --langs en,fr
+    python -m benchmarks.throughput rates     # 10 made-up sites; or recorded ones:
+    python -m benchmarks.throughput rates --web WARC,WARC --seeds URL,URL --langs en,fr
+    python -m benchmarks.throughput rates --cores 2
     python -m benchmarks.throughput memory    # 50,000 pages
+    python -m benchmarks.throughput regress   # CI: has anything become slower?
 
-Results go to benchmarks/results/throughput.json, one entry per mode and web. Every run
-is a process of its own, pinned to one core; the pages come from another process on
-another core (benchmarks/webserver.py).
+Results go to benchmarks/results/throughput.json, one entry per mode, web and cores.
+Every run is a process of its own; the pages come from another process
+(benchmarks/webserver.py).
 
-* rates: in turns, so many rounds, `bare` and the profiles of `--profiles`. `bare` is a
-  Scrapy spider that fetches the URLs that the first crawl fetched, and does nothing
-  with them: Scrapy's defaults with the same concurrency, redirects and errors taken as
-  they come. The profiles are settings/*.py with everything on: WARC, language, links,
-  scores, the aligner and all outputs; only the politeness delay is 0. A run with an
-  exception, or with other answers than the first one had, ends the benchmark.
+* rates: in turns, so many rounds, the crawls of `--entrants` (benchmarks/entrants.py
+  says what each is; ours have everything on, only the politeness delay is 0). `bare` is
+  Scrapy's tutorial with its default settings, and gets the pages that the first crawl
+  of ours got with status 200. With `--cores 1` a crawl is pinned to one core and the
+  server to another; with 2 a crawl may use both, the server too. A run with an
+  exception, or with other answers than the first one had, ends the benchmark. Then each
+  of ours once more, with timers around its stages.
 * memory: one crawl of each profile, and the process's resident memory after every 1000
   pages.
+* regress: the same in two minutes, on made-up sites. Only ratios within a round are
+  looked at, and compared with those in benchmarks/results/pinned.json: one that has
+  fallen by more than 15 % is an error, which names the stages that grew. `--pin` writes
+  the file.
 
-`pages_per_cpu_s` is per second of the processor time of the crawling process, which
-waits neither for others on the machine nor for the server; `pages_per_s` is by the
-clock on the wall. Both are from the first request to the last page; what the final
-pairing takes after that is `finish_s`. `ratio` is `pages_per_cpu_s` against that of
-`bare` in the same round.
+A page is an answer with status 200. `pages_per_cpu_s` is per second of the processor
+time of the crawling process, which waits neither for others on the machine nor for the
+server; `pages_per_s` is by the clock on the wall. Both are from the first request to
+the last page; what the final pairing takes after that is `finish_s`. `ratio` is
+`pages_per_cpu_s`, on two cores `pages_per_s`, against that of `bare` in the same round.
 """
 
 from __future__ import annotations
@@ -29,166 +36,38 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter, process_time
-from typing import Any, Self
+from typing import Any
 
-from scrapy import Spider, signals
-from scrapy.crawler import AsyncCrawlerProcess, Crawler
-from scrapy.settings import Settings
-
-from benchmarks.machine import machine, spread, status_mb
+from benchmarks.entrants import WITHOUT, crawl
+from benchmarks.machine import machine, spread
 from benchmarks.webserver import TOWN, towns
 
 RESULTS = Path(__file__).parent / "results" / "throughput.json"
-CLIENT_CORE, SERVER_CORE = 0, (os.cpu_count() or 1) - 1
-SAMPLE_EVERY = 1000  # pages
+PINNED = RESULTS.with_name("pinned.json")
+CORES = sorted(os.sched_getaffinity(0))
 RATES_WEB, MEMORY_WEB = "town:10:30:1500", "town:10:2500:150"
-
-
-# --------------------------------------------------- in the process of a crawl
-
-
-class Stopwatch:
-    """Scrapy extension: what a crawl took, as JSON on standard output."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        """Watch this crawler."""
-        self._crawler = crawler
-        self._statuses: Counter[int] = Counter()
-        self._memory: list[tuple[int, float]] = []
-        self._marks: list[tuple[float, float]] = []
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Listen for the start, every answer, and the two ends."""
-        watch = cls(crawler)
-        connect = crawler.signals.connect
-        connect(watch.mark, signal=signals.engine_started)
-        connect(watch.mark, signal=signals.spider_closed)
-        connect(watch.report, signal=signals.engine_stopped)
-        connect(watch.count, signal=signals.response_received)
-        return watch
-
-    def mark(self) -> None:
-        """Note the time."""
-        self._marks.append((perf_counter(), process_time()))
-
-    def count(self, response: Any) -> None:
-        """Count an answer; now and then look at the memory."""
-        self._statuses[response.status] += 1
-        if self._statuses.total() % SAMPLE_EVERY == 0:
-            self._memory.append((self._statuses.total(), status_mb("VmRSS")))
-
-    def report(self) -> None:
-        """Print what was measured."""
-        self.mark()
-        (start, start_cpu), (end, end_cpu), (closed, _) = self._marks
-        stats = self._crawler.stats.get_stats()
-        print(
-            json.dumps(
-                {
-                    "answers": self._statuses.total(),
-                    "statuses": dict(sorted(self._statuses.items())),
-                    "wall_s": end - start,
-                    "cpu_s": end_cpu - start_cpu,
-                    "finish_s": closed - end,
-                    "rss_mb": self._memory,
-                    "peak_mb": status_mb("VmHWM"),
-                    "errors": sum(
-                        count
-                        for name, count in stats.items()
-                        if name.startswith(("spider_exceptions/", "log_count/ERROR"))
-                        or name.endswith("exception_count")
-                    ),
-                }
-            )
-        )
-
-
-class BareSpider(Spider):
-    """Fetches a list of URLs."""
-
-    name = "bare"
-
-    def __init__(self, urls: str) -> None:
-        """Take the name of a file of URLs."""
-        super().__init__()
-        self.start_urls = Path(urls).read_text().split()
-
-    def parse(self, response: Any) -> None:
-        """Do nothing."""
-
-
-def bare_settings(concurrency: int) -> Settings:
-    return Settings(
-        {
-            "CONCURRENT_REQUESTS": concurrency,
-            "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency,
-            # every answer is counted as it is, as the crawl does
-            "REDIRECT_ENABLED": False,
-            "METAREFRESH_ENABLED": False,
-            "RETRY_ENABLED": False,
-            "HTTPERROR_ALLOW_ALL": True,
-            # servers of Scrapy's own have nothing to do with fetching
-            "TELNETCONSOLE_ENABLED": False,
-            "REMOTE_CONTROL_ENABLED": False,
-            "LOG_LEVEL": "WARNING",
-        }
-    )
-
-
-def profile_settings(profile: str, concurrency: int, run_dir: str) -> Settings:
-    settings = Settings()
-    settings.setmodule(f"settings.{profile}", priority="project")
-    changed = {
-        "DOWNLOAD_DELAY": 0,
-        "CONCURRENT_REQUESTS": concurrency,
-        "RUN_DIR": run_dir,
-        "LOG_LEVEL": "WARNING",
-        # Scrapy counts what is logged as an error only with this one
-        "EXTENSIONS_BASE": {
-            **settings["EXTENSIONS_BASE"],
-            "scrapy.extensions.logcount.LogCount": 0,
-        },
-    }
-    settings.update(changed, priority="cmdline")
-    return settings
-
-
-def crawl(profile: str, options: dict[str, Any]) -> None:
-    """In a child: one crawl."""
-    os.sched_setaffinity(0, {CLIENT_CORE})
-    concurrency = options["concurrency"]
-    if profile == "bare":
-        spider: Any = BareSpider
-        settings = bare_settings(concurrency)
-        arguments = {"urls": options["urls"]}
-    else:
-        spider = "bilingual"
-        settings = profile_settings(profile, concurrency, options["run_dir"])
-        arguments = {"seeds": options["seeds"], "langs": options["langs"]}
-    settings.set("EXTENSIONS", {**settings["EXTENSIONS"], Stopwatch: 1}, "cmdline")
-    process = AsyncCrawlerProcess(settings)
-    process.crawl(process.create_crawler(spider), **arguments)
-    process.start()
-
-
-# ------------------------------------------------------------ around the crawls
+ENTRANTS = "bare,lean,breadth_first_plain,breadth_first,focused,adaptive,crawlspider"
+WATCHED = "bare,breadth_first_plain,adaptive"  # by `regress`
+FALL = 0.15  # of a ratio; its median of five rounds varies by a twentieth
+PATIENCE = 2  # times that `regress` measures again before it believes a fall
+TRAFILATURA = 100  # pages a site: it takes one at a time
 
 
 @contextmanager
-def web(source: str) -> Iterator[dict[str, str]]:
+def web(source: str, cores: int) -> Iterator[dict[str, str]]:
     """The environment of a process that crawls this web."""
     command = [sys.executable, str(Path(__file__).with_name("webserver.py")), source]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        os.sched_setaffinity(server.pid, {SERVER_CORE})
+        if cores == 1:
+            os.sched_setaffinity(server.pid, {CORES[-1]})
         try:
             assert server.stdout is not None
             port = server.stdout.readline().strip()
@@ -198,82 +77,190 @@ def web(source: str) -> Iterator[dict[str, str]]:
             server.kill()
 
 
-def run(profile: str, env: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
-    command = [sys.executable, __file__, "crawl", profile, json.dumps(options)]
+def run(name: str, env: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
+    """One crawl in a process of its own; its run directory is gone afterwards."""
+    options = {**options, "proxy": env["http_proxy"]}
+    if name == "trafilatura":  # takes it for one that speaks SOCKS
+        env = {key: value for key, value in env.items() if key != "http_proxy"}
+    command = [sys.executable, "-m", "benchmarks.throughput", "crawl", name]
     child = subprocess.run(
-        command, env=env, stdout=subprocess.PIPE, text=True, check=False
+        [*command, json.dumps(options)],
+        env=env,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
     )
     lines = [line for line in child.stdout.splitlines() if line.startswith("{")]
     if child.returncode or not lines:
-        sys.exit(f"{profile}: failed with status {child.returncode}\n{child.stdout}")
+        sys.exit(f"{name}: failed with status {child.returncode}\n{child.stdout}")
     row: dict[str, Any] = json.loads(lines[-1])
     if row["errors"]:
-        sys.exit(f"{profile}: {row['errors']} errors in the crawl\n{row}")
-    row["pages_per_s"] = row["answers"] / row["wall_s"]
-    row["pages_per_cpu_s"] = row["answers"] / row["cpu_s"]
+        sys.exit(f"{name}: {row['errors']} errors in the crawl\n{row}")
+    row["pages"] = row["statuses"]["200"]
+    row["pages_per_s"] = row["pages"] / row["wall_s"]
+    row["pages_per_cpu_s"] = row["pages"] / row["cpu_s"]
     return row
 
 
-def measure_rates(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    options = common_options(args)
-    rows: dict[str, list[dict[str, Any]]] = {"bare": []}
-    rows |= {profile: [] for profile in args.profiles.split(",")}
-    options["urls"] = str(folder / "urls")
-    with web(args.web) as env:
-        options["run_dir"] = str(folder / "first")
-        first = run(args.profiles.partition(",")[0], env, options)["statuses"]
-        log = (folder / "first" / "crawl.jsonl").read_text().splitlines()
+class Race:
+    """Rounds of crawls over one web, each crawl once a round."""
+
+    def __init__(
+        self, args: argparse.Namespace, env: dict[str, str], folder: Path
+    ) -> None:
+        """Crawl once with one of ours: it says which pages there are to fetch."""
+        self.rows: dict[str, list[dict[str, Any]]] = {
+            name: [] for name in args.entrants.split(",")
+        }
+        self.ours = [name for name in self.rows if name not in WITHOUT]
+        self._env, self._folder = env, folder
+        self._options = common_options(args) | {"urls": str(folder / "urls")}
+        self._statuses: dict[str, dict[str, int]] = {}
+        run_dir = folder / "first"
+        run(self.ours[0], env, self._options | {"run_dir": str(run_dir)})
+        log = (run_dir / "crawl.jsonl").read_text().splitlines()
         visits = [json.loads(line) for line in log]
-        Path(options["urls"]).write_text("\n".join(visit["url"] for visit in visits))
-        logged = dict(Counter(str(visit["status"]) for visit in visits))
-        for number in range(args.rounds):
-            for profile, found in rows.items():
-                options["run_dir"] = str(folder / f"{profile}{number}")
-                row = run(profile, env, options)
-                if row["statuses"] != (logged if profile == "bare" else first):
-                    sys.exit(f"{profile}: {row['statuses']}, and at first {first}")
-                found.append(row)
-                print(
-                    f"{profile:15} {row['answers']} answers,"
-                    f" {row['pages_per_cpu_s']:6.1f} pages/CPU s,"
-                    f" {row['pages_per_s']:6.1f} pages/s",
-                    flush=True,
-                )
-    bare = [row["pages_per_cpu_s"] for row in rows["bare"]]
+        urls = [visit["url"] for visit in visits if visit["status"] == 200]
+        (folder / "urls").write_text("\n".join(urls))
+        shutil.rmtree(run_dir)
+
+    def one(self, name: str, **more: Any) -> dict[str, Any]:
+        """One crawl, which must get the answers that the first one of its kind got."""
+        run_dir = self._folder / name
+        row = run(name, self._env, self._options | more | {"run_dir": str(run_dir)})
+        shutil.rmtree(run_dir, ignore_errors=True)
+        kind = "ours" if name in self.ours else name
+        first = self._statuses.setdefault(kind, row["statuses"])
+        if row["statuses"] != first:
+            sys.exit(f"{name}: {row['statuses']}, and at first {first}")
+        print(
+            f"{name:20} {row['pages']} pages, {row['pages_per_cpu_s']:6.1f}/CPU s,"
+            f" {row['pages_per_s']:6.1f}/s",
+            flush=True,
+        )
+        return row
+
+    def rounds(self, count: int) -> None:
+        """So many rounds."""
+        for _ in range(count):
+            for name, rows in self.rows.items():
+                rows.append(self.one(name))
+
+    def ratios(self, name: str, rate: str = "pages_per_cpu_s") -> list[float]:
+        """Round by round, against `bare`."""
+        return [
+            row[rate] / bare[rate]
+            for row, bare in zip(self.rows[name], self.rows["bare"])
+        ]
+
+    def stages(self, name: str) -> dict[str, float]:
+        """Milliseconds of processor time a page, by stage."""
+        row = self.one(name, stages=True)
+        return {
+            stage: round(1000 * seconds / row["pages"], 3)
+            for stage, seconds in row["stages_s"].items()
+        }
+
+
+def measure_rates(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    rate = "pages_per_cpu_s" if args.cores == 1 else "pages_per_s"
+    with web(args.web, args.cores) as env:
+        race = Race(args, env, folder)
+        race.rounds(args.rounds)
+        stages = {name: race.stages(name) for name in race.ours}
     return {
-        "answers": first,
         "rounds": args.rounds,
         "concurrency": args.concurrency,
-        "profiles": {
-            profile: {
-                "pages_per_cpu_s": spread([row["pages_per_cpu_s"] for row in found]),
-                "pages_per_s": spread([row["pages_per_s"] for row in found]),
-                "ratio": spread(
-                    [row["pages_per_cpu_s"] / b for row, b in zip(found, bare)], 3
-                ),
-                "finish_s": spread([row["finish_s"] for row in found], 2),
-                "peak_mb": spread([row["peak_mb"] for row in found]),
+        "entrants": {
+            name: {
+                "statuses": rows[0]["statuses"],
+                "pages_per_cpu_s": spread([row["pages_per_cpu_s"] for row in rows]),
+                "pages_per_s": spread([row["pages_per_s"] for row in rows]),
+                "ratio": spread(race.ratios(name, rate), 3),
+                "finish_s": spread([row["finish_s"] for row in rows], 2),
+                "peak_mb": spread([row["peak_mb"] for row in rows]),
             }
-            for profile, found in rows.items()
+            for name, rows in race.rows.items()
         },
+        "stages_ms_per_page": stages,
     }
 
 
 def measure_memory(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     found = {}
-    with web(args.web) as env:
-        for profile in args.profiles.split(","):
-            options = common_options(args) | {"run_dir": str(folder / profile)}
-            row = run(profile, env, options)
-            found[profile] = {
+    with web(args.web, args.cores) as env:
+        for name in args.entrants.split(","):
+            options = common_options(args) | {"run_dir": str(folder / name)}
+            row = run(name, env, options)
+            found[name] = {
                 "answers": row["statuses"],
                 "pages_per_cpu_s": round(row["pages_per_cpu_s"], 1),
                 "rss_mb_after_pages": row["rss_mb"],
                 "finish_s": round(row["finish_s"], 1),
                 "peak_mb_with_finish": row["peak_mb"],
             }
-            print(profile, json.dumps(found[profile]), flush=True)
+            print(name, json.dumps(found[name]), flush=True)
     return {"profiles": found}
+
+
+def regress(args: argparse.Namespace, folder: Path) -> None:
+    """Compare ratios with the pinned ones; leave with an error if one has fallen."""
+    with web(args.web, 1) as env:
+        race = Race(args, env, folder)
+        race.rounds(args.rounds)
+        if args.pin:
+            found = {
+                name: {
+                    "ratio": round(statistics.median(race.ratios(name)), 3),
+                    "stages_ms_per_page": race.stages(name),
+                    "bare_ms_per_page": round(bare_ms(race), 3),
+                }
+                for name in race.ours
+            }
+            PINNED.write_text(json.dumps(found, indent=1) + "\n")
+            return
+        pinned = json.loads(PINNED.read_text())
+        for _ in range(PATIENCE):
+            if not fallen(race, pinned):
+                break
+            race.rounds(args.rounds)
+        for name in race.ours:
+            ratio = statistics.median(race.ratios(name))
+            print(f"{name:20} {ratio:.3f} of bare, pinned {pinned[name]['ratio']}")
+        if slower := fallen(race, pinned):
+            sys.exit("\n".join(explained(race, name, pinned) for name in slower))
+
+
+def fallen(race: Race, pinned: dict[str, Any]) -> list[str]:
+    return [
+        name
+        for name in race.ours
+        if statistics.median(race.ratios(name)) < (1 - FALL) * pinned[name]["ratio"]
+    ]
+
+
+def bare_ms(race: Race) -> float:
+    """What a page costs `bare`, in milliseconds of processor time."""
+    rates = [row["pages_per_cpu_s"] for row in race.rows["bare"]]
+    return 1000 / statistics.median(rates)
+
+
+def explained(race: Race, name: str, pinned: dict[str, Any]) -> str:
+    """Which stages grew, in pages of `bare`, so that the machine does not matter."""
+    before = pinned[name]
+    bare = bare_ms(race)
+    growth = {
+        stage: ms / bare
+        - before["stages_ms_per_page"].get(stage, 0.0) / before["bare_ms_per_page"]
+        for stage, ms in race.stages(name).items()
+    }
+    worst = sorted(growth, key=growth.__getitem__, reverse=True)[:3]
+    grown = ", ".join(f"{stage} by {growth[stage]:.0%}" for stage in worst)
+    ratio = statistics.median(race.ratios(name))
+    return (
+        f"{name}: {ratio:.3f} of bare, and was {before['ratio']}; grown, as a share of"
+        f" what a page costs bare: {grown} (mend it, or `regress --pin`)"
+    )
 
 
 def common_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -281,52 +268,73 @@ def common_options(args: argparse.Namespace) -> dict[str, Any]:
     if args.web.startswith(TOWN):
         homes = [url for site in towns(args.web) for url in site.seeds]
         seeds = ",".join(homes).replace("https:", "http:")
-    return {"concurrency": args.concurrency, "seeds": seeds, "langs": args.langs}
+    return {
+        "concurrency": args.concurrency,
+        "seeds": seeds,
+        "langs": args.langs,
+        "most": TRAFILATURA,
+        "cores": args.cores,
+    }
 
 
 def table(rates: dict[str, Any]) -> str:
     lines = [
-        "| crawl | pages/CPU s | pages/s | of bare | peak MB |",
-        "|---|---|---|---|---|",
+        "| crawl | pages | pages/CPU s | pages/s | of bare | peak MB |",
+        "|---|---|---|---|---|---|",
     ]
-    for profile, row in rates["profiles"].items():
+    for name, row in rates["entrants"].items():
         cpu, wall = row["pages_per_cpu_s"], row["pages_per_s"]
         ratio = row["ratio"]
         lines.append(
-            f"| {profile} | {cpu['median']} ({cpu['min']}-{cpu['max']})"
+            f"| {name} | {row['statuses']['200']}"
+            f" | {cpu['median']} ({cpu['min']}-{cpu['max']})"
             f" | {wall['median']} ({wall['min']}-{wall['max']})"
             f" | {ratio['median']:.0%} ({ratio['min']:.0%}-{ratio['max']:.0%})"
             f" | {row['peak_mb']['median']} |"
         )
+    for name, stages in rates["stages_ms_per_page"].items():
+        parts = ", ".join(f"{stage} {ms:.2f}" for stage, ms in stages.items())
+        lines.append(f"\n{name}, ms a page: {parts}")
     return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("mode", choices=("rates", "memory"))
-    parser.add_argument("--web", help="WARC file, or town:SITES:CONCEPTS:WORDS")
-    parser.add_argument("--seeds", help="of a recorded site")
+    parser.add_argument("mode", choices=("rates", "memory", "regress"))
+    parser.add_argument("--web", help="WARC files, or town:SITES:CONCEPTS:WORDS")
+    parser.add_argument("--seeds", help="of recorded sites")
     parser.add_argument("--langs", default="en,is")
-    parser.add_argument("--profiles", default="breadth_first,adaptive")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--entrants")
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--concurrency", type=int, default=32)
+    parser.add_argument("--cores", type=int, choices=(1, 2), default=1)
+    parser.add_argument("--pin", action="store_true", help="these ratios from now on")
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
-    rates = args.mode == "rates"
-    args.web = args.web or (RATES_WEB if rates else MEMORY_WEB)
-    report = json.loads(args.out.read_text()) if args.out.exists() else {}
-    facts = machine("scrapy", "twisted")
+    args.web = args.web or (MEMORY_WEB if args.mode == "memory" else RATES_WEB)
+    default = {"rates": ENTRANTS, "memory": "breadth_first,adaptive"}
+    args.entrants = args.entrants or default.get(args.mode, WATCHED)
     with tempfile.TemporaryDirectory() as folder:
-        measure = measure_rates if rates else measure_memory
+        if args.mode == "regress":
+            regress(args, Path(folder))
+            return
+        facts = machine("scrapy", "twisted")
+        measure = measure_rates if args.mode == "rates" else measure_memory
         result = {"machine": facts} | measure(args, Path(folder))
-    report[f"{args.mode} {args.web.rpartition('/')[2]}"] = result
+    names = [Path(part).name for part in args.web.split(",")]
+    key = f"{args.mode} {','.join(names)}" + (" on 2 cores" if args.cores == 2 else "")
+    report = json.loads(args.out.read_text()) if args.out.exists() else {}
+    report[key] = result
     args.out.write_text(json.dumps(report, indent=1) + "\n")
-    if rates:
+    if args.mode == "rates":
         print(table(result))
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["crawl"]:
-        crawl(sys.argv[2], json.loads(sys.argv[3]))
+        chosen = json.loads(sys.argv[3])
+        if chosen["cores"] == 1:
+            os.sched_setaffinity(0, {CORES[0]})
+        crawl(sys.argv[2], chosen)
     else:
         main()

@@ -28,6 +28,7 @@ JS_SITES = ""  # sites whose pages need JavaScript (extra `js`): their domains
 JS_BROWSER = None  # default: the chromium on PATH, else the one of `playwright install`
 JS_SECONDS = 20  # for a page to be built; then it is read as it is
 JS_REQUESTS = 100  # files that a page may ask for
+PAIRS = True  # pair the pages while crawling; False: `bifocal align` may do it later
 SENTENCES = True  # pair the sentences of accepted pairs while crawling
 
 # --- politeness

@@ -23,6 +23,7 @@ from crawler.components.assembly import run_dir
 from crawler.components.crawl_log import Visit
 from crawler.components.signals import page_visited
 from crawler.errors import BifocalError, RunError
+from crawler.rundir import RunDir
 from crawler.sinks.pairs import read_pairs, write_pairs
 
 
@@ -59,6 +60,18 @@ class RunReport:
         stats = self._stats(spider, reason)
         with _or_fatal(spider):
             spider.archive.close()
+        stats.update(spider.counts)
+        if spider.aligner:
+            self._pair(spider, run, stats)
+        with _or_fatal(spider):
+            run.write_stats(stats)
+        if self._languages or (spider.resumed and stats["frontier/done"]):
+            _say(self._summary(spider, stats, run.path))
+        else:
+            spider.fail(RunError(self._why_nothing(spider)))
+
+    def _pair(self, spider: Any, run: RunDir, stats: dict[str, Any]) -> None:
+        """The final pairs, and their sentences."""
         with _or_fatal(spider):
             stats["pairs"] = write_pairs(run.pairs, spider.aligner.pairs())
             if spider.aligner.lexicon:
@@ -74,12 +87,6 @@ class RunReport:
         with _or_fatal(spider):
             spider.aligner.close()
         stats.update(spider.counts, **spider.aligner.counts)
-        with _or_fatal(spider):
-            run.write_stats(stats)
-        if self._languages or (spider.resumed and stats["frontier/done"]):
-            _say(self._summary(spider, stats, run.path))
-        else:
-            spider.fail(RunError(self._why_nothing(spider)))
 
     def _stats(self, spider: Any, reason: str) -> dict[str, Any]:
         """What was counted, by name."""
@@ -99,7 +106,9 @@ class RunReport:
         )
         seconds = f"in {stats.get('elapsed_time_seconds') or 0.0:.1f} s"
         pairs = f"{stats['pairs']} document pairs" if "pairs" in stats else None
-        if pairs is None:
+        if not spider.aligner:
+            first = f"{fetched} {seconds}; `bifocal align` pairs them."
+        elif pairs is None:
             first = f"{fetched} {seconds}; the final pairs could not be written."
         elif spider.resumed:
             first = f"{fetched} {seconds}; the run has {pairs}."
@@ -107,7 +116,7 @@ class RunReport:
             first = f"{fetched} and found {pairs} {seconds}."
         lines = [
             first,
-            f"  pairs   {path / 'pairs.tsv.gz'}",
+            *([f"  pairs   {path / 'pairs.tsv.gz'}"] if spider.aligner else []),
             *_sentence_lines(stats, path),
             f"  pages   {path / 'warc'}",
             f"  log     {path / 'crawl.jsonl'}, {path / 'stats.json'}",

@@ -67,7 +67,7 @@ class BilingualSpider(Spider):
     run_dir: RunDir
     resumed: bool
     archive: Archive
-    aligner: Aligner
+    aligner: Aligner | None = None  # setting PAIRS
     sentences: SentenceStream | None = None  # setting SENTENCES
     frontier: Frontier
     fatal: BifocalError | None = None  # what ended the run, for the exit status
@@ -120,9 +120,10 @@ class BilingualSpider(Spider):
         self.resumed = self.run_dir.open(self.langs)
         self.frontier = build_frontier(crawler, self.langs, scorer, scope, self.counts)
         self.archive = Archive.from_crawler(crawler, self.counts)
-        self.aligner = Aligner(self.langs, profile, store=self.run_dir.aligner)
-        if settings.getbool("SENTENCES"):
-            self.sentences = SentenceStream(self.run_dir, self.langs)
+        if settings.getbool("PAIRS"):
+            self.aligner = Aligner(self.langs, profile, store=self.run_dir.aligner)
+            if settings.getbool("SENTENCES"):
+                self.sentences = SentenceStream(self.run_dir, self.langs)
         self.run_dir.write(describe_run(crawler, profile))
         self.frontier.restore()
         self.frontier.seed(self.seeds)
@@ -164,7 +165,8 @@ class BilingualSpider(Spider):
     def _commit(self) -> None:
         """Make a page and what it led to survive a kill, the frontier last."""
         self.archive.flush()
-        self.aligner.commit()
+        if self.aligner:
+            self.aligner.commit()
         if self.sentences:
             self.sentences.commit()
         self.frontier.commit()
@@ -191,7 +193,7 @@ class BilingualSpider(Spider):
         links = self._follow(lease, page, reading, kept=kept)
         if self.sentences and document is not None and kept:
             self.sentences.take(document, page.record_id)
-        pairs = take_in(self.aligner, reading)
+        pairs = take_in(self.aligner, reading) if self.aligner else []
         if pairs:
             self._tell(pair_found, pairs=pairs)
             yield from pairs

@@ -1,0 +1,284 @@
+"""The crawls that `benchmarks.throughput` compares, each run in a process of its own.
+
+`bare` is the spider of Scrapy's tutorial with Scrapy's default settings and all of its
+default middlewares; `lean` is the same with those switched off that our profiles do
+without. Both get a list of pages, follow nothing and keep nothing. `crawlspider` is
+what Scrapy's documentation leads to for keeping a site: CrawlSpider with its link
+extractor, and warcio. `trafilatura` is that library's focused crawler, which follows
+links and keeps nothing. The others are our profiles; `…_plain` is one that fetches,
+keeps and tells languages but pairs nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections import Counter
+from io import BytesIO
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from scrapy import Spider, signals
+from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.http import Response
+from scrapy.linkextractors import LinkExtractor
+from scrapy.settings import Settings
+from scrapy.spiders import CrawlSpider, Rule
+
+from benchmarks.machine import status_mb
+from benchmarks.stages import StageClock
+
+SAMPLE_EVERY = 1000  # pages
+PLAIN = "_plain"
+WITHOUT = ("bare", "lean", "crawlspider", "trafilatura")  # … our spider
+
+
+class Stopwatch:
+    """Scrapy extension: what a crawl took, as JSON on standard output."""
+
+    clock: StageClock | None = None  # of a run that asks for stages
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Watch this crawler."""
+        self._crawler = crawler
+        self._statuses: Counter[int] = Counter()
+        self._memory: list[tuple[int, float]] = []
+        self._marks: list[tuple[float, float]] = []
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Listen for the start, every answer, and the two ends."""
+        watch = cls(crawler)
+        connect = crawler.signals.connect
+        connect(watch.mark, signal=signals.engine_started)
+        connect(watch.mark, signal=signals.spider_closed)
+        connect(watch.report, signal=signals.engine_stopped)
+        connect(watch.count, signal=signals.response_received)
+        return watch
+
+    def mark(self) -> None:
+        """Note the time."""
+        self._marks.append((perf_counter(), process_time()))
+        if len(self._marks) == 2 and self.clock is not None:
+            self._stages = dict(self.clock.seconds)
+
+    def count(self, response: Any) -> None:
+        """Count an answer; now and then look at the memory."""
+        self._statuses[response.status] += 1
+        if self._statuses.total() % SAMPLE_EVERY == 0:
+            self._memory.append((self._statuses.total(), status_mb("VmRSS")))
+
+    def report(self) -> None:
+        """Print what was measured."""
+        self.mark()
+        (start, start_cpu), (end, end_cpu), (closed, _) = self._marks
+        stats = self._crawler.stats.get_stats()
+        row = {
+            "statuses": dict(sorted(self._statuses.items())),
+            "wall_s": end - start,
+            "cpu_s": end_cpu - start_cpu,
+            "finish_s": closed - end,
+            "rss_mb": self._memory,
+            "peak_mb": status_mb("VmHWM"),
+            "errors": sum(
+                count
+                for name, count in stats.items()
+                if name.startswith(("spider_exceptions/", "log_count/ERROR"))
+                or name.endswith("exception_count")
+            ),
+        }
+        if self.clock is not None:
+            rest = row["cpu_s"] - sum(self._stages.values())
+            row["stages_s"] = {"download": rest} | self._stages
+        print(json.dumps(row))
+
+
+class BareSpider(Spider):
+    """Fetches a list of URLs."""
+
+    name = "bare"
+
+    def __init__(self, urls: str) -> None:
+        """Take the name of a file of URLs."""
+        super().__init__()
+        self.start_urls = Path(urls).read_text().split()
+
+    def parse(self, response: Any) -> None:
+        """Do nothing."""
+
+
+class KeepingSpider(CrawlSpider):
+    """Follows the links of some hosts and keeps what it gets as WARC, by warcio."""
+
+    name = "crawlspider"
+
+    def __init__(self, seeds: str, run_dir: str) -> None:
+        """Start at a comma list of URLs; write into a folder."""
+        from warcio.warcwriter import WARCWriter
+
+        self.start_urls = seeds.split(",")
+        self.allowed_domains = [urlsplit(url).hostname for url in self.start_urls]
+        self.rules = (Rule(LinkExtractor(), callback="keep", follow=True),)
+        super().__init__()
+        Path(run_dir).mkdir(parents=True)
+        self._file = Path(run_dir, "pages.warc.gz").open("wb")  # noqa: SIM115 - see closed
+        self._writer = WARCWriter(self._file, gzip=True)
+
+    def parse_start_url(self, response: Response, **kwargs: Any) -> list[Any]:
+        """Keep the first pages too."""
+        self.keep(response)
+        return []
+
+    def keep(self, response: Response) -> None:
+        """Write the answer, as Scrapy gives it, and its request."""
+        from warcio.statusandheaders import StatusAndHeaders
+
+        headers = StatusAndHeaders(
+            f"{response.status} OK",
+            [
+                (name.decode(), value.decode("latin-1"))
+                for name in response.headers
+                if name != b"Content-Encoding"  # Scrapy has undone it
+                for value in response.headers.getlist(name)
+            ],
+            protocol="HTTP/1.1",
+        )
+        answer = self._writer.create_warc_record(
+            response.url,
+            "response",
+            payload=BytesIO(response.body),
+            http_headers=headers,
+        )
+        target = urlsplit(response.url)._replace(scheme="", netloc="").geturl() or "/"
+        asked = StatusAndHeaders(
+            f"GET {target} HTTP/1.1",
+            [
+                (name.decode(), value.decode())
+                for name in response.request.headers
+                for value in response.request.headers.getlist(name)
+            ],
+            is_http_request=True,
+        )
+        request = self._writer.create_warc_record(
+            response.url, "request", http_headers=asked
+        )
+        self._writer.write_request_response_pair(request, answer)
+
+    def closed(self, reason: str) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def default_settings(concurrency: int) -> Settings:
+    """Scrapy's own, as a user starts it, but for what a page does not feel."""
+    return Settings(
+        {
+            "CONCURRENT_REQUESTS": concurrency,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency,
+            "LOG_LEVEL": "INFO",  # as ours; the default prints a line for each page
+            "TELNETCONSOLE_ENABLED": False,  # servers of its own
+            "REMOTE_CONTROL_ENABLED": False,
+        }
+    )
+
+
+def lean_settings(concurrency: int) -> Settings:
+    settings = default_settings(concurrency)
+    ours = Settings()
+    ours.setmodule("settings.base")
+    for name in ("DOWNLOADER_MIDDLEWARES_BASE", "SPIDER_MIDDLEWARES_BASE"):
+        settings.set(name, ours[name])
+    settings.set("COOKIES_ENABLED", False)
+    return settings
+
+
+def profile_settings(profile: str, concurrency: int, run_dir: str) -> Settings:
+    settings = Settings()
+    settings.setmodule(f"settings.{profile.removesuffix(PLAIN)}", priority="project")
+    changed = {
+        "DOWNLOAD_DELAY": 0,
+        "CONCURRENT_REQUESTS": concurrency,
+        "RUN_DIR": run_dir,
+        # Scrapy counts what is logged as an error only with this one
+        "EXTENSIONS_BASE": {
+            **settings["EXTENSIONS_BASE"],
+            "scrapy.extensions.logcount.LogCount": 0,
+        },
+    }
+    if profile.endswith(PLAIN):
+        changed |= {"PAIRS": False, "SENTENCES": False}
+    settings.update(changed, priority="cmdline")
+    return settings
+
+
+def crawl(name: str, options: dict[str, Any]) -> None:
+    """One crawl, in this process; what it took goes to standard output."""
+    if name == "trafilatura":
+        crawl_with_trafilatura(options)
+        return
+    concurrency = options["concurrency"]
+    arguments = {"urls": options["urls"]}
+    if name == "bare":
+        spider: Any = BareSpider
+        settings = default_settings(concurrency)
+    elif name == "lean":
+        spider = BareSpider
+        settings = lean_settings(concurrency)
+    elif name == "crawlspider":
+        spider = KeepingSpider
+        settings = default_settings(concurrency)
+        arguments = {"seeds": options["seeds"], "run_dir": options["run_dir"]}
+    else:
+        spider = "bilingual"
+        settings = profile_settings(name, concurrency, options["run_dir"])
+        arguments = {"seeds": options["seeds"], "langs": options["langs"]}
+        if options.get("stages"):
+            Stopwatch.clock = StageClock()
+    settings.set("EXTENSIONS", {**settings["EXTENSIONS"], Stopwatch: 1}, "cmdline")
+    process = AsyncCrawlerProcess(settings)
+    process.crawl(process.create_crawler(spider), **arguments)
+    process.start()
+
+
+def crawl_with_trafilatura(options: dict[str, Any]) -> None:
+    """Its focused crawler on one site after the other, without its pauses.
+
+    It takes no HTTP proxy, so every name is given the server's address.
+    """
+    from trafilatura import spider
+    from trafilatura.settings import use_config
+
+    server = urlsplit(options["proxy"])
+    look_up = socket.getaddrinfo
+
+    def at_server(host: str, port: int, *args: Any, **kwargs: Any) -> Any:
+        return look_up(server.hostname, server.port, *args, **kwargs)
+
+    socket.getaddrinfo = at_server
+    config = use_config()
+    config.set("DEFAULT", "SLEEP_TIME", "0")
+    config.set("DEFAULT", "SSRF_PROTECTION", "false")  # the server is on loopback
+    statuses: Counter[int] = Counter()
+    fetch = spider.fetch_response
+
+    def counted(url: str, **kwargs: Any) -> Any:
+        response = fetch(url, **kwargs)
+        statuses[response.status if response else 0] += 1
+        return response
+
+    spider.fetch_response = counted
+    start, start_cpu = perf_counter(), process_time()
+    for seed in options["seeds"].split(","):
+        spider.focused_crawler(seed, options["most"], config=config)
+    row = {
+        "statuses": dict(sorted(statuses.items())),
+        "wall_s": perf_counter() - start,
+        "cpu_s": process_time() - start_cpu,
+        "finish_s": 0.0,
+        "rss_mb": [],
+        "peak_mb": status_mb("VmHWM"),
+        "errors": 0,
+    }
+    print(json.dumps(row))
