@@ -53,9 +53,7 @@ STAGES = {
         "crawler.corpus.stream:SentenceStream.commit",
         "crawler.corpus.stream:SentenceStream.found",
     ),
-    "log": (
-        "crawler.spiders.bilingual:BilingualSpider._tell",
-    ),
+    "log": ("crawler.spiders.bilingual:BilingualSpider._tell",),
 }
 
 

@@ -85,6 +85,9 @@ ADDONS = {
 
 # --- Scrapy's own: only what we use. The unsafe defaults are off.
 SCHEDULER = "crawler.components.scheduler.FrontierScheduler"
+DOWNLOADER = (
+    "crawler.components.downloader.GatedDownloader"  # headers and time limit too
+)
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # the frontier knows
 REMOTE_CONTROL_ENABLED = False
 TELNETCONSOLE_ENABLED = False
@@ -95,9 +98,6 @@ TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 # Redirects, retries, robots.txt, compression and scope are ours: a redirect is a page
 # with one link, kept in the WARC; the frontier is the only queue.
 DOWNLOADER_MIDDLEWARES_BASE = {
-    "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
-    "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
-    "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
     "scrapy.downloadermiddlewares.stats.DownloaderStats": 850,
 }

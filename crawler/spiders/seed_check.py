@@ -31,6 +31,18 @@ _MAX_REDIRECTS = 5  # RFC 9309, section 2.3.1.2; and as many for the page itself
 # What a crawl has and a look does not need.
 _PLAIN = {
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    # one seed of a host at a time, which in a crawl the site gate sees to
+    "DOWNLOADER": "scrapy.core.downloader.Downloader",
+    "DOWNLOADER_MIDDLEWARES": {
+        f"scrapy.downloadermiddlewares.{name}": place
+        for place, name in enumerate(
+            (
+                "downloadtimeout.DownloadTimeoutMiddleware",
+                "defaultheaders.DefaultHeadersMiddleware",
+                "useragent.UserAgentMiddleware",
+            )
+        )
+    },
     "EXTENSIONS": {},
     "ITEM_PIPELINES": {},
     "ADDONS": {},
