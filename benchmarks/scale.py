@@ -1,6 +1,6 @@
 """Does a page cost more when the frontier is larger, or has more sites?
 
-    python -m benchmarks.scale                 # to 1 M URLs and 20,000 sites: 15 minutes
+    python -m benchmarks.scale                 # to 1 M URLs and 20,000 sites: 15 min
     python -m benchmarks.scale --urls 10000 --sites 10,20000 --rounds 3
 
 Results and a figure go to benchmarks/results/scale.json and scale.svg. Everything of a
@@ -193,14 +193,14 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
 
     mpl.use("svg")
     mpl.rcParams["svg.hashsalt"] = "bifocal"  # the same picture, the same bytes
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
     values = {
         "ms_per_page": "frontier and scorer, ms of processor time a page",
         "pop_ms_99": "next URL, ms, 99th percentile",
         "filled_mb": "memory, MB",
     }
-    figure, axes = pyplot.subplots(1, len(values), figsize=(12, 3.6))
+    figure, axes = plt.subplots(1, len(values), figsize=(12, 3.6))
     for axis, (name, title) in zip(axes, values.items()):
         for profile in dict.fromkeys(row["profile"] for row in rows):
             for sites in sorted({row["sites"] for row in rows}):
