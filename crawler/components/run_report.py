@@ -65,7 +65,8 @@ class RunReport:
             self._pair(spider, run, stats)
         with _or_fatal(spider):
             run.write_stats(stats)
-        if self._languages or (spider.resumed and stats["frontier/done"]):
+        others = spider.resumed or spider.frontier.store.run  # sessions, or workers
+        if self._languages or (others and stats["frontier/done"]):
             _say(self._summary(spider, stats, run.path))
         else:
             spider.fail(RunError(self._why_nothing(spider)))

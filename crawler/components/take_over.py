@@ -43,10 +43,12 @@ class TakeOver:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Work while the spider is open."""
+        """Work while the spider is open, if it pairs pages."""
+        spider: Any = crawler.spider
         take_over = cls(crawler)
-        crawler.signals.connect(take_over.open, signal=signals.spider_opened)
-        crawler.signals.connect(take_over.close, signal=signals.spider_closed)
+        if spider.aligner:
+            crawler.signals.connect(take_over.open, signal=signals.spider_opened)
+            crawler.signals.connect(take_over.close, signal=signals.spider_closed)
         return take_over
 
     def open(self) -> None:

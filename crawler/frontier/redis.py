@@ -304,12 +304,8 @@ class RedisFrontier:
             self._dirty.pop(site, None)
             owned.pending, owned.done = self._numbers(site)
             owned.heard = 0
-            for batch in answer:
-                self.push(entries_of(site, unpack(batch, self._redis.name)))
-            if answer:
-                owned.heard = len(answer)
-                self._dirty[site] = None
-            elif release:
+            self._hear(site, answer)
+            if release and not answer:
                 self._let_go(site)
 
     def _written(self, site: Site, *, release: bool) -> list[Any]:
@@ -429,24 +425,35 @@ class RedisFrontier:
         ]
 
     def _take(self, answer: Sequence[Any]) -> None:
-        """Sites that became ours: replay their journals, write that we have them."""
+        """Sites that became ours: replay their journals, hear what others pushed."""
         granted = [(_site(raw), int(epoch)) for raw, epoch in answer[0]]
         for some in batched(granted, _SITES):
             journals = self._journals([site for site, _ in some])
-            for (site, epoch), batches in zip(some, journals, strict=True):
-                self._begin(site, epoch, batches)
-        if granted:
-            self._write([site for site, _ in granted])
+            for (site, epoch), (journal, inbox) in zip(some, journals, strict=True):
+                self._begin(site, epoch, journal)
+                self._hear(site, inbox)
 
-    def _journals(self, sites: Sequence[Site]) -> list[list[bytes]]:
+    def _journals(self, sites: Sequence[Site]) -> list[list[list[bytes]]]:
+        """The journals of sites, and what others pushed to them."""
+        prefix = self._redis.prefix
+
         def read(client: Any) -> list[list[bytes]]:
             with client.pipeline(transaction=False) as pipe:
                 for site in sites:
-                    pipe.lrange(f"{self._redis.prefix}site:{site}", 0, -1)
+                    pipe.lrange(f"{prefix}site:{site}", 0, -1)
+                    pipe.lrange(f"{prefix}in:{site}", 0, -1)
                 found: list[list[bytes]] = pipe.execute()
                 return found
 
-        return self._redis.ask(read)
+        return list(batched(self._redis.ask(read), 2))
+
+    def _hear(self, site: Site, inbox: Sequence[bytes]) -> None:
+        """Take what others pushed; the next commit writes it, and empties the inbox."""
+        for batch in inbox:
+            self.push(entries_of(site, unpack(batch, self._redis.name)))
+        if inbox:
+            self._owned[site].heard = len(inbox)
+            self._dirty[site] = None
 
     def _begin(self, site: Site, epoch: int, batches: Sequence[bytes]) -> None:
         name = self._redis.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -9,6 +10,7 @@ import time
 import uuid
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -355,6 +357,57 @@ def test_status_shows_workers_sites_and_what_is_left(run, redis_server):
     assert "stuck" not in line
     watched = bifocal("watch", url, "--once")
     assert watched.stdout.splitlines()[0] == first, watched.stderr
+
+
+def test_status_shows_leases_that_are_stuck(run, redis_server):
+    dead = run("dead", lease=0.1)
+    dead.push([entry("a.is", 0)])
+    dead.commit()
+    time.sleep(0.2)
+    shown = bifocal("status", redis_server.url(dead._redis.run)).stdout
+    assert "dead: 1 sites, 0 done, not heard of, 1 stuck leases" in shown
+
+
+def test_status_goes_on_and_shows_rates(run, redis_server):
+    store = run("a")
+    store.push([entry("a.is", page) for page in range(3)])
+    store.commit()
+    url = redis_server.url(store._redis.run)
+    words = [Path(sys.executable).with_name("bifocal"), "status", "--every", "0.5", url]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        first = process.stdout.readline()
+        store.release(store.pop().url, done=True)
+        store.commit()
+        lines = [process.stdout.readline() for _ in range(8)]
+        process.terminate()
+    assert first.startswith("0 URLs done, 3 pending")
+    assert any(re.match(r"1 URLs done \(\d+\.\d/s\), 2 pending", ln) for ln in lines)
+    assert any(re.match(r"  a: 1 sites, 1 done \(\d+\.\d/s\), ren", ln) for ln in lines)
+
+
+def test_a_redis_that_hangs_is_waited_for_and_nothing_counts_twice(tmp_path_factory):
+    """What it was asked while it hung, it does afterwards: each time that it was."""
+    with RedisServer(tmp_path_factory.mktemp("r")) as server:
+        store = RedisFrontier(server.url("x", worker="a", socket_timeout=0.3))
+        store.push([entry("a.is", page) for page in range(3)])
+        store.release(store.pop().url, done=True)
+        store.tally({"pages": 1})
+        with server.client() as client:
+            before = client.llen(key_of(store, "site:a.is"))
+        server.stop()
+        threading.Timer(2.0, server.go_on).start()
+        store.commit()
+        with server.client() as client:
+            assert client.llen(key_of(store, "site:a.is")) == before + 1
+            totals = client.hgetall(key_of(store, "totals"))
+        assert totals[b"done"] == totals[b"counter/pages"] == b"1"
+        assert totals[b"pending"] == b"2"
+        # it hangs while a site is asked for: whatever came of that, it is ours once
+        server.stop()
+        threading.Timer(2.0, server.go_on).start()
+        assert store.push([entry("b.is", 0)]).added == 1
+        store.commit()
+        assert set(store.sites()) == {"a.is", "b.is"}
 
 
 def test_without_redis_there_is_one_clear_error(tmp_path):

@@ -1,0 +1,197 @@
+"""Workers on one frontier, killed at random moments; Redis, killed and restarted.
+
+    export BIFOCAL_WORKER_KILLS=30 BIFOCAL_REDIS_KILLS=5
+    python -m pytest -s tests/crash/test_workers.py
+
+What happened is read from the servers' own logs: each worker has a user agent of its
+own, so they say who asked for what, and when.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from pathlib import Path
+
+import pytest
+
+from crawler.aligner.aligner import Aligner
+from crawler.data import LangPair
+from crawler.extract.document import read_page
+from crawler.realign.steps import take_in
+from crawler.warc.reader import iter_pages
+from tests.commands import PATIENCE, crawling
+from tests.redis_server import RedisServer
+from tests.webserver import Asked, Server
+from tests.worlds import build_site
+
+WORKER_KILLS = int(os.environ.get("BIFOCAL_WORKER_KILLS", "2"))
+REDIS_KILLS = int(os.environ.get("BIFOCAL_REDIS_KILLS", "1"))
+WORKERS = ("a", "b")
+SITES = [
+    build_site(f"town{n}.example", concepts=4 + n, words=60, seed=n) for n in range(6)
+]
+DELAY = 0.15  # seconds
+ON_THE_WAY = 2  # pages of a worker: the sites that it has not begun go to the other
+SETTINGS = {
+    "DOWNLOAD_DELAY": DELAY,
+    "CONCURRENT_REQUESTS": ON_THE_WAY,
+    "RETRY_WAIT": 0.1,
+    "SENTENCES": False,
+}
+# A busy machine may stop a worker for a second or two, and that is no death.
+LEASE, PAUSE = 6, 1
+
+
+@dataclass
+class Outcome:
+    """What became of a crawl that was disturbed."""
+
+    moment: int  # requests before it was
+    pairs: set[tuple[str, str]]
+    logs: list[list[Asked]]  # of each server
+
+    @property
+    def twice(self) -> int:
+        """Pages that were fetched more than once, counting each time too many."""
+        times = Counter(
+            (n, asked.path)
+            for n, log in enumerate(self.logs)
+            for asked in log
+            if asked.path != "/robots.txt"
+        )
+        return sum(times.values()) - len(times)
+
+    @property
+    def shortest_gap(self) -> float:
+        """Seconds between the end of an answer and the next request to that server."""
+        return min(
+            after.came - before.answered
+            for log in self.logs
+            for before, after in pairwise(log)
+        )
+
+    @property
+    def owners(self) -> list[list[str]]:
+        """Who asked each server, in turn."""
+        return [
+            [name for name, _ in groupby(log, key=lambda a: a.headers["user-agent"])]
+            for log in self.logs
+        ]
+
+
+def pairs_of(warcs: Sequence[Path]) -> set[tuple[str, str]]:
+    """What `bifocal align` finds, by the functions that it calls."""
+    with Aligner(LangPair("en", "is")) as aligner:
+        for page in iter_pages([folder for folder in warcs if any(folder.iterdir())]):
+            take_in(aligner, read_page(page))
+        return {(pair.src_url, pair.trg_url) for pair in aligner.finish()}
+
+
+@pytest.fixture(scope="module")
+def servers():
+    with ExitStack() as stack:
+        started = []
+        for number, site in enumerate(SITES, start=1):
+            server = stack.enter_context(Server(host=f"127.0.4.{number}"))
+            server.add(site)
+            started.append(server)
+        yield started
+
+
+def disturbed(servers, redis: RedisServer, folder: Path, kill) -> Outcome:
+    """Two workers; `kill(moments, processes)` says what is killed, and kills it."""
+    for server in servers:
+        server.asked.clear()
+    seed = random.randrange(2**32)
+    draw = random.Random(seed)
+    moment = draw.randrange(sum(len(list(site.pages())) for site in SITES))
+    url = redis.url(f"run{seed}", lease=LEASE, pause=PAUSE)
+    with ExitStack() as stack:
+        processes = {
+            name: stack.enter_context(
+                crawling(
+                    ",".join(server.url("/en/") for server in servers),
+                    "en,is",
+                    folder / name,
+                    FRONTIER_URL=f"{url}&worker={name}",
+                    USER_AGENT=name,
+                    **SETTINGS,
+                )
+            )
+            for name in WORKERS
+        }
+        end = time.monotonic() + PATIENCE
+        while sum(len(server.asked) for server in servers) < moment:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        killed = kill(draw, processes)
+        for name, process in processes.items():
+            _, errors = process.communicate(timeout=PATIENCE)
+            assert "Traceback" not in errors, errors
+            if name != killed:
+                assert process.returncode == 0, errors
+    logs = [list(server.asked) for server in servers]
+    return Outcome(moment, pairs_of([folder / n / "warc" for n in WORKERS]), logs)
+
+
+def check(outcome: Outcome, reference: set[tuple[str, str]], what: str) -> None:
+    print(
+        f"{what} after {outcome.moment} requests: {len(outcome.pairs)} pairs,"
+        f" {outcome.twice} pages twice, shortest gap {outcome.shortest_gap:.3f} s,"
+        f" owners {' '.join('→'.join(names) for names in outcome.owners)}",
+        flush=True,
+    )
+    assert outcome.pairs == reference
+    assert outcome.twice <= ON_THE_WAY
+    assert outcome.shortest_gap >= DELAY - 0.01  # clocks of two processes
+    # a site goes from one worker to the other, and never back
+    assert all(len(names) <= 2 for names in outcome.owners)
+
+
+@pytest.fixture(scope="module")
+def reference(servers):
+    """The pairs of these sites."""
+    pages = [
+        page.replace(f"https://{site.host}", server.url(""))
+        for server, site in zip(servers, SITES)
+        for pair in sorted(site.gold("en", "is"))
+        for page in pair
+    ]
+    return set(zip(pages[::2], pages[1::2]))
+
+
+@pytest.mark.redis
+def test_workers_are_killed(servers, reference, redis_server, tmp_path):
+    def kill(draw: random.Random, processes) -> str:
+        name = draw.choice(WORKERS)
+        time.sleep(draw.uniform(0, DELAY))
+        processes[name].send_signal(signal.SIGKILL)
+        return name
+
+    for number in range(WORKER_KILLS):
+        folder = tmp_path / str(number)
+        outcome = disturbed(servers, redis_server, folder, kill)
+        check(outcome, reference, f"{number}: a worker killed")
+
+
+@pytest.mark.redis
+def test_redis_is_killed_and_restarted(servers, reference, tmp_path_factory):
+    for number in range(REDIS_KILLS):
+        folder = tmp_path_factory.mktemp("r")
+        with RedisServer(folder, aof=True) as redis:
+
+            def kill(draw: random.Random, processes, redis=redis) -> None:
+                redis.kill()
+                time.sleep(draw.uniform(0.1, 3))
+                redis.start()
+
+            outcome = disturbed(servers, redis, folder, kill)
+        check(outcome, reference, f"{number}: Redis killed")
