@@ -1,7 +1,8 @@
 """The journal of a site: what happened to its URLs, in batches that pack well.
 
-An event is a push `("p", url, score, depth, payload)`, the end of a lease as done,
-`("d", url, score, payload)`, or as pending again, `("b", …)`; None leaves what was.
+An event is a push `("p", url, score, depth, payload)`, with a 1 at its end if the URL
+is done since; or the end of a lease as done, `("d", url, score, payload)`, or as
+pending again, `("b", …)`, where None leaves what was.
 `("o", n)` is the place of a site among all. `("f", state)` is a filter of URLs that are
 done and forgotten (crawler.frontier.bloom); the last one counts. A journal that comes
 from elsewhere is checked before anything is made of it.
@@ -73,7 +74,14 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 def _is_event(event: Any) -> bool:
     match event:
-        case ["p", str(), int() | float(), int(), str(payload)]:
+        case ["p", str(), int() | float(), int(), str(payload)] | [
+            "p",
+            str(),
+            int() | float(),
+            int(),
+            str(payload),
+            1,
+        ]:
             return _is_bytes(payload)
         case ["d" | "b", str(), int() | float() | None, str() | None as payload]:
             return payload is None or _is_bytes(payload)
@@ -114,11 +122,11 @@ def replay(site: Site, events: Iterable[Sequence[Any]]) -> History:
                 history.place = place
             case ["f", state]:
                 history.forgotten = state
-            case ["p", url, score, *_]:
+            case ["p", url, score, _, _, *done]:
                 before = known.get(url)
                 if before is None or (not before[1] and score > before[0].score):
                     (entry,) = entries_of(site, [event])
-                    known[url] = (entry, False)
+                    known[url] = (entry, bool(done))
             case [kind, url, score, payload] if url in known:
                 old = known[url][0]
                 entry = FrontierEntry(
@@ -142,6 +150,5 @@ def events_of(history: History) -> Iterator[Event]:
     if history.forgotten:
         yield ("f", history.forgotten)
     for item in history.known:
-        yield pushed(item.entry)
-        if item.state == "done":
-            yield ("d", item.entry.url, None, None)
+        event = pushed(item.entry)
+        yield (*event, 1) if item.state == "done" else event

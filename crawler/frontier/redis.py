@@ -312,7 +312,9 @@ class RedisFrontier:
         """What the script gets of a site."""
         owned, (pending, done) = self._owned[site], self._numbers(site)
         grown = owned.batches - owned.written
-        anew = grown > max(_REWRITE, (pending + done) // _URLS_A_BATCH)
+        # a site that goes may rest for long, or for ever
+        most = 1 if release else max(_REWRITE, (pending + done) // _URLS_A_BATCH)
+        anew = grown + bool(owned.events) > most
         events: Iterable[Event] = owned.events
         if anew:
             self._forget(site, owned)

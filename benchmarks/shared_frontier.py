@@ -1,0 +1,161 @@
+"""How fast is the frontier in Redis with several workers, and what does it take?
+
+    python -m benchmarks.shared_frontier                          # 5 M URLs, 4 workers
+    python -m benchmarks.shared_frontier --urls 200000 --sites 20000   # tiny sites
+
+Workers are processes of their own. Each has its share of the sites:
+
+* push: pages of 40 links (`benchmarks.frontier.pages`), nine of ten on one site, 8 of
+  them known; a commit every 10 pages. Links to sites of other workers are handed over.
+* pop: pop, release as done with a payload, commit after each page, as a crawl does.
+* finish: all URLs of one of a hundred sites, which are then let go.
+
+Rates are those of all workers together, by the clock on the wall. Bytes are what
+redis-server says of its memory (`used_memory`): per URL when all are pending, and what
+a URL takes more or less once it is finished.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import random
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from benchmarks.frontier import PAYLOAD, pages
+from benchmarks.machine import machine
+from crawler.data import FrontierEntry
+from crawler.frontier.redis import RedisFrontier
+from tests.redis_server import RedisServer
+
+RESULTS = Path(__file__).parent / "results" / "shared_frontier.json"
+COMMIT_EVERY = 10  # pages
+PAGES = 5000  # that each worker pops
+
+
+def links(urls: int, sites: int, worker: int) -> Iterator[list[FrontierEntry]]:
+    """The pages of a worker: its own sites, and now and then one of all."""
+    draw = random.Random(worker).random
+    for batch in pages(urls, sites):
+        yield [
+            FrontierEntry(
+                entry.url.replace("://www.", f"://w{worker}."),
+                f"w{worker}.{entry.site}",
+                entry.score,
+                entry.depth,
+                entry.payload,
+            )
+            for entry in batch
+            if draw() > 0.01
+        ]
+
+
+def work(frontier: str, urls: int, sites: int, worker: int, pipe: Connection) -> None:
+    """A worker: does each step when it is told, and says what it has done."""
+    store = RedisFrontier(f"{frontier}&worker={worker}&pause=0&lease=3600")
+    batches = list(links(urls, sites, worker))
+    pipe.send(0)
+    pipe.recv()
+    pushed = 0
+    for page, batch in enumerate(batches, start=1):
+        pushed += len(batch)
+        store.push(batch)
+        if page % COMMIT_EVERY == 0:
+            store.commit()
+    store.commit()
+    pipe.send(pushed)
+    del batches
+    pipe.recv()
+    popped = 0
+    while popped < PAGES and (entry := store.pop()):
+        store.release(entry.url, done=True, payload=PAYLOAD)
+        store.commit()
+        popped += 1
+    pipe.send(popped)
+    pipe.recv()
+    mine = list(store.sites())
+    wanted = set(mine[:: min(100, max(len(mine) // 2, 1))])
+    busy = set(mine) - wanted
+    finished = 0
+    while entry := store.pop(busy):
+        store.release(entry.url, done=True, payload=PAYLOAD)
+        finished += 1
+        if finished % 50 == 0:
+            store.commit()
+    time.sleep(1.1)  # then the next pop lets exhausted sites go
+    store.pop(busy)
+    pipe.send(finished)
+    pipe.recv()
+    store.close()
+
+
+def measure(urls: int, sites: int, workers: int) -> dict[str, Any]:
+    """One run, from an empty Redis to a part of the URLs finished."""
+    context = multiprocessing.get_context("spawn")
+    pipes = []
+    with tempfile.TemporaryDirectory() as folder, RedisServer(Path(folder)) as server:
+        share = urls // workers, -(-sites // workers)
+        for worker in range(workers):
+            ours, theirs = context.Pipe()
+            args = (server.url("run"), *share, worker, theirs)
+            context.Process(target=work, args=args, daemon=True).start()
+            pipes.append(ours)
+        for pipe in pipes:
+            pipe.recv()  # all are ready
+
+        def step() -> tuple[int, float, int]:
+            """How many of all workers, a second, and the memory after it."""
+            started = time.perf_counter()
+            for pipe in pipes:
+                pipe.send(None)
+            count = sum(pipe.recv() for pipe in pipes)
+            rate = count / (time.perf_counter() - started)
+            return count, rate, server.memory()
+
+        empty = server.memory()
+        pushed, push_rate, grown = step()
+        _, pop_rate, before = step()
+        finished, _, after = step()
+        with server.client() as client:
+            totals = client.hgetall("{bifocal:run}:totals")
+        for pipe in pipes:
+            pipe.send(None)
+    known = int(totals[b"pending"]) + int(totals[b"done"])
+    pending = (grown - empty) / known
+    return {
+        "workers": workers,
+        "sites": sites,
+        "urls": known,
+        "pushed": pushed,
+        "pushed_per_s": round(push_rate),
+        "popped_per_s": round(pop_rate),
+        "bytes_per_pending": round(pending, 1),
+        "finished": finished,
+        "bytes_per_finished": round(pending + (after - before) / finished, 1),
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--urls", type=int, default=5_000_000)
+    parser.add_argument("--sites", type=int, default=20_000)
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    args = parser.parse_args(argv)
+    row = measure(args.urls, args.sites, args.workers)
+    row["machine"] = machine("redis")
+    print(json.dumps(row, indent=1))
+    rows = json.loads(args.out.read_text())["rows"] if args.out.exists() else []
+    same = ("workers", "sites", "urls")
+    rows = [old for old in rows if any(old[name] != row[name] for name in same)]
+    args.out.write_text(json.dumps({"rows": [*rows, row]}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
