@@ -348,7 +348,10 @@ class AdaptiveScorer:
     # ------------------------------------------------------------- state
 
     def state(self) -> bytes:
-        """The counts and, one row for each URL, what is not in the frontier's store."""
+        """The counts and, one row for each URL, what is not in the frontier's store.
+
+        Packed row by row: in one text it takes as much memory as what it tells of.
+        """
         self._settle()
         names: dict[_Url, list[str]] = {}
         for name, url in self._urls.items():
@@ -358,7 +361,7 @@ class AdaptiveScorer:
         def number(url: _Url) -> int:
             return numbers[url if url.moved_to is None else self._at(url)]
 
-        rows = [
+        rows = (
             {
                 "urls": names[url],
                 "url": url.url,
@@ -375,7 +378,7 @@ class AdaptiveScorer:
                 "links": list(map(number, url.links)),
             }
             for url in numbers
-        ]
+        )
         counts = {
             "languages": self._languages.state(),
             "matches": self._matches.state(),
@@ -390,8 +393,12 @@ class AdaptiveScorer:
                 for site, beliefs in self._sites.items()
             },
         }
-        text = json.dumps({"counts": counts, "urls": rows}, separators=(",", ":"))
-        return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+        encode = json.JSONEncoder(separators=(",", ":")).encode
+        packer = zlib.compressobj(1)
+        packed = [packer.compress(f'{{"counts":{encode(counts)},"urls":['.encode())]
+        for place, row in enumerate(rows):
+            packed.append(packer.compress(f"{',' * (place > 0)}{encode(row)}".encode()))
+        return b"".join([*packed, packer.compress(b"]}"), packer.flush()])
 
     def restore(self, state: bytes, known: Iterable[KnownUrl]) -> None:
         """Go on from a saved state; what was fetched since it was saved counts now."""
