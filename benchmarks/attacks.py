@@ -1,6 +1,7 @@
 """Hostile servers, one crawl each: what came of it, how long it took, what it held.
 
     python -m benchmarks.attacks [--only NAME ...] [--out FILE]
+    python -m benchmarks.attacks --table      # what was measured, for docs/safety.md
 
 The attacks are those of tests/hostile/attacks.py, which CI runs in one crawl together.
 Time and memory are of the whole process, so the row `none`, a site that does nothing
@@ -68,12 +69,30 @@ def measure(attack: Attack, folder: Path) -> dict[str, Any]:
         }
 
 
+def table(rows: dict[str, Any]) -> str:
+    """The rows as Markdown."""
+    lines = [
+        "| attack | outcome | pair found | requests | seconds | peak MB |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, row in rows.items():
+        outcome = row["attack"] or "no page of that name"
+        found = "yes" if row["pair_found"] else "no"
+        cells = [f"`{name}`", outcome, found, row["asked"], row["seconds"]]
+        lines.append(f"| {' | '.join(map(str, cells))} | {row['peak_mb']} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Run the attacks one after the other and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
+    if options.table:
+        print(table(json.loads(options.out.read_text("utf-8"))["attacks"]))
+        return
     attacks = {"none": NONE, **ATTACKS}
     rows = {}
     for name in options.only or attacks:

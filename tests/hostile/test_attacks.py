@@ -4,6 +4,7 @@ others nothing.
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack
 
 import pytest
@@ -78,6 +79,17 @@ def test_nobody_is_let_in(crawled, reasons):
     hosts = {host for host, _ in reasons}
     assert all(host.startswith("127.0.2.") for host in hosts)
     assert "AddressRefusedError" not in " ".join(run.stats)
+
+
+def test_no_file_is_named_by_a_page(crawled):
+    _, run = crawled
+    ours = re.compile(
+        r"(run|stats)\.json|crawl\.jsonl|(frontier|aligner|texts)\.sqlite(-wal|-shm)?"
+        r"|(pairs|sentences)\.tsv\.gz|lexicon\.npz|warc/bifocal-[\d-]+\.(warc\.gz|cdxj)"
+    )
+    for path in run.path.rglob("*"):
+        name = str(path.relative_to(run.path))
+        assert path.is_dir() or ours.fullmatch(name), name
 
 
 def test_no_request_outlasts_the_limit(crawled):
