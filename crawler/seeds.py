@@ -70,7 +70,8 @@ _ITEM = re.compile(r"\s*[-*]\s+<?(https?://\S+?)>?(?:\s+\((.*)\))?\s*$")
 _HOST = re.compile(r"(?:[\w-]+\.)+[A-Za-z][\w-]+", re.ASCII)
 # What follows these headings of web-languages is about the language or the list.
 _APPENDIX = re.compile(
-    r"(?:Informative links|Additional Information|Scripts|Thank you|#+ Instructions)\b"
+    r"(?:#+ )?(?:Informative links|Additional Information|Scripts|Thank you"
+    r"|Instructions)\b"
 )
 # Too large for a crawl, and with dumps of their own; the lists name them everywhere.
 _ENCYCLOPEDIA = re.compile(r"https?://[^/]*\bwikipedia\.org\b")

@@ -9,13 +9,16 @@ failed, 0 otherwise.
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import logging
 import os
 import pkgutil
+import re
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import NoReturn
 
 import argcomplete
 
@@ -40,9 +43,25 @@ _EPILOG = """\
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says which verb may have been meant; Python does so itself from 3.14 on."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong and end, status 2."""
+        found = re.search(r"invalid choice: '([\w-]+)' \(choose from (.*)\)", message)
+        if found:
+            verbs = re.findall(r"[\w-]+", found[2])
+            close = difflib.get_close_matches(found[1], verbs, 1)
+            there = f"there are {', '.join(verbs)}"
+            message = f"unknown {found[1]!r}" + (
+                f"; did you mean {close[0]!r}? ({there})" if close else f" ({there})"
+            )
+        super().error(message)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; the console script `bifocal`."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="bifocal",
         description=_DESCRIPTION,
         epilog=_EPILOG,

@@ -109,6 +109,8 @@ def _discover(args: argparse.Namespace) -> int:
 
 
 def _import(args: argparse.Namespace) -> int:
+    import gzip
+    import zlib
     from pathlib import Path
 
     from crawler.errors import SeedError
@@ -116,8 +118,11 @@ def _import(args: argparse.Namespace) -> int:
 
     for name in args.files:
         try:
-            text = Path(name).read_text("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
+            data = Path(name).read_bytes()
+            if data.startswith(b"\x1f\x8b"):  # Bitextor takes its host files packed
+                data = gzip.decompress(data)
+            text = data.decode("utf-8-sig")
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
             raise SeedError(f"{name}: cannot be read: {error}") from error
         seeds = import_seeds(text.splitlines())
         if not seeds:

@@ -203,6 +203,18 @@
     $("harvest-legend").replaceChildren(...items);
   }
 
+  // by key as by mouse: a step is a hundredth of the width
+  $("harvest-chart").addEventListener("keydown", (event) => {
+    const chart = drawn.get("harvest-chart");
+    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[event.key];
+    if (!chart || step === undefined) return;
+    event.preventDefault();
+    const width = chart.over.clientWidth;
+    const now = Math.max(chart.cursor.left ?? 0, 0);
+    const left = step === Infinity ? width - 1 : step === -Infinity ? 0 : Math.min(Math.max(now + (step * width) / 100, 0), width - 1);
+    chart.setCursor({ left, top: 0 });
+  });
+
   function tenths() {
     const runs = report.runs.filter((run) => run.curve.total);
     const oracle = [];

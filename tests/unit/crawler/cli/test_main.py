@@ -44,3 +44,13 @@ def test_the_three_ways_of_use_come_first(capsys):
         cli.main(["--help"])
     shown = capsys.readouterr().out
     assert "Three ways of use" in shown.partition("verbs:")[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "cure"),
+    [(["reprot"], "did you mean 'report'?"), (["seeds", "chek"], "mean 'check'?")],
+)
+def test_a_mistyped_verb_is_answered_by_the_nearest(words, cure, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(words)
+    assert cure in capsys.readouterr().err
