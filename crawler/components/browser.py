@@ -30,6 +30,7 @@ from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 from scrapy_playwright.page import PageMethod
 
 from crawler.data import Page
+from crawler.errors import UsageError
 from crawler.extract.document import read_page
 from crawler.frontier.robots import REFUSE_ALL, RobotsRules, origin_of, rules_of
 from crawler.urls import canonicalize
@@ -59,8 +60,14 @@ _NO_PROXY = {"server": "http://proxy.invalid:1", "bypass": "<-loopback>"}
 
 
 def browser_settings(settings: BaseSettings) -> dict[str, Any]:
-    """What scrapy-playwright needs to be told."""
-    path = settings["JS_BROWSER"] or shutil.which("chromium")
+    """What scrapy-playwright needs to be told. UsageError: no browser at JS_BROWSER."""
+    named = settings["JS_BROWSER"]
+    path = shutil.which(named or "chromium")
+    if named and not path:
+        raise UsageError(
+            f"JS_BROWSER={named}: no program there (apt-get install chromium, or leave"
+            " JS_BROWSER out after `playwright install chromium`)"
+        )
     return {
         "PLAYWRIGHT_LAUNCH_OPTIONS": {
             **({"executable_path": path} if path else {}),
@@ -90,6 +97,7 @@ class Browser:
         self._agent: str = settings["USER_AGENT"]
         self._obeys = settings.getbool("ROBOTSTXT_OBEY")
         self._rules: dict[str, asyncio.Task[RobotsRules]] = {}
+        self._warned = False
         self._scripts: LocalCache[str, Page] = LocalCache(_CACHED)
 
     async def render(self, request: Request, page: Page) -> str | None:
@@ -114,6 +122,13 @@ class Browser:
             rendering = self._handler.download_request(asked)
             response = await asyncio.wait_for(rendering, 2 * self._seconds)
         except (PlaywrightError, TimeoutError) as error:
+            if not hasattr(self._handler, "browser") and not self._warned:
+                self._warned = True
+                logger.error(
+                    "No browser could be started; pages are read as they come"
+                    " (apt-get install chromium, or playwright install chromium): %s",
+                    str(error).partition("\n")[0],
+                )
             logger.debug("cannot render %s: %s", page.url, error)
             self._counts[f"js/failed/{type(error).__name__}"] += 1
             return None

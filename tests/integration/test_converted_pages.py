@@ -222,6 +222,17 @@ def test_a_script_without_end_costs_its_page_only(tmp_path, chromium):
     assert run.stats["js/failed/TimeoutError"] == 1
 
 
+def test_a_browser_that_is_not_there_is_named(tmp_path):
+    done = crawl(
+        "https://example.org/",
+        "en,is",
+        tmp_path / "run",
+        JS_SITES="example.org",
+        JS_BROWSER="/nowhere/chromium",
+    )
+    assert error_line(done).startswith("JS_BROWSER=/nowhere/chromium: no program there")
+
+
 def test_an_extra_that_is_missing_is_named(tmp_path, monkeypatch):
     hidden = "lambda name, *more: None if name == 'pypdf' else real(name, *more)"
     (tmp_path / "sitecustomize.py").write_text(
