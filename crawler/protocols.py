@@ -162,6 +162,10 @@ class FrontierStore(Protocol):
         """
         ...
 
+    def holds(self, url: str) -> bool:
+        """Is a URL, popped some time ago, still leased to this worker?"""
+        ...
+
     def sites(self) -> Sequence[Site]:
         """Every site that has a URL here, in the order of first pushes."""
         ...

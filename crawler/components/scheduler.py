@@ -183,9 +183,10 @@ class FrontierScheduler(BaseScheduler):
         busy = self._gate.busy(now)
         for _ in range(len(self._ready)):
             lease = self._ready.popleft()
-            if lease.site not in busy:
+            if lease.site in busy:
+                self._ready.append(lease)
+            elif self.frontier.holds(lease):
                 return lease
-            self._ready.append(lease)
         return self.frontier.next(busy)
 
     def _robots_known(self, lease: Lease, rules: RobotsRules) -> None:

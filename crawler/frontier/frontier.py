@@ -227,6 +227,10 @@ class Frontier:
             self._dry = False  # a site that another worker had may be ours now
         return lease
 
+    def holds(self, lease: Lease) -> bool:
+        """Is a lease that had to wait still ours?"""
+        return self.store.holds(lease.url)
+
     def _next(self, busy: Collection[Site]) -> Lease | None:
         put_back = 0
         barred = self.sites.barred()

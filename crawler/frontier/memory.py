@@ -158,6 +158,10 @@ class MemoryFrontier:
         rank = self._heads.rank(site)
         return None if rank is None else -rank[0]
 
+    def holds(self, url: str) -> bool:
+        """Is a URL leased?"""
+        return url in self._leases
+
     def sites(self) -> Sequence[Site]:
         """Every site that has a URL here, in the order of first pushes."""
         return tuple(self._sites)

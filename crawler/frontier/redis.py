@@ -190,6 +190,12 @@ class RedisFrontier:
         kind = "d" if done else "b"
         self._note(site, owned, (kind, url, score, text_of(payload)))
 
+    def holds(self, url: str) -> bool:
+        """Is a URL still leased to this worker, or was its site taken from us?"""
+        if time.monotonic() - self._looked >= _LOOK:
+            self._share()
+        return url in self._leases
+
     # ------------------------------------------------- sites, scan, save, load
 
     def sites(self) -> Sequence[Site]:

@@ -345,6 +345,10 @@ class SqliteFrontier:
             self._pending += 1
             self._offer(lease.site, (-score, lease.seq))
 
+    def holds(self, url: str) -> bool:
+        """Is a URL leased?"""
+        return url in self._leases
+
     def sites(self) -> Sequence[Site]:
         """Every site that has a URL here, in the order of first pushes."""
         return tuple(self._sites)

@@ -288,6 +288,15 @@ def test_many_sites_and_many_busy_ones(store):
     assert store.pop().site == "s000.is"
 
 
+def test_a_url_is_held_until_it_is_released(store):
+    store.push([entry("x", 0.5)])
+    url = store.pop().url
+    assert store.holds(url)
+    store.release(url, done=True)
+    assert not store.holds(url)
+    assert not store.holds("https://a.is/never")
+
+
 def test_counters_of_the_run_add_up(store):
     assert dict(store.tally({"pages": 2, "bytes": 0})) == {"pages": 2, "bytes": 0}
     store.commit()

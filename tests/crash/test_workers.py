@@ -1,6 +1,6 @@
-"""Workers on one frontier, killed at random moments; Redis, killed and restarted.
+"""Workers on one frontier, killed at random moments or thought dead; Redis, killed.
 
-    export BIFOCAL_WORKER_KILLS=30 BIFOCAL_REDIS_KILLS=5
+    export BIFOCAL_WORKER_KILLS=30 BIFOCAL_LATE_RETURNS=5 BIFOCAL_REDIS_KILLS=5
     python -m pytest -s tests/crash/test_workers.py
 
 What happened is read from the servers' own logs: each worker has a user agent of its
@@ -33,6 +33,7 @@ from tests.webserver import Asked, Server
 from tests.worlds import build_site
 
 WORKER_KILLS = int(os.environ.get("BIFOCAL_WORKER_KILLS", "2"))
+LATE_RETURNS = int(os.environ.get("BIFOCAL_LATE_RETURNS", "1"))
 REDIS_KILLS = int(os.environ.get("BIFOCAL_REDIS_KILLS", "1"))
 WORKERS = ("a", "b")
 SITES = [
@@ -180,6 +181,22 @@ def test_workers_are_killed(servers, reference, redis_server, tmp_path):
         folder = tmp_path / str(number)
         outcome = disturbed(servers, redis_server, folder, kill)
         check(outcome, reference, f"{number}: a worker killed")
+
+
+@pytest.mark.redis
+def test_a_worker_is_thought_dead_and_comes_back(
+    servers, reference, redis_server, tmp_path
+):
+    def stop(draw: random.Random, processes) -> None:
+        process = processes[draw.choice(WORKERS)]
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(LEASE + draw.uniform(0, 4))
+        process.send_signal(signal.SIGCONT)
+
+    for number in range(LATE_RETURNS):
+        folder = tmp_path / str(number)
+        outcome = disturbed(servers, redis_server, folder, stop)
+        check(outcome, reference, f"{number}: a worker stopped")
 
 
 @pytest.mark.redis

@@ -114,6 +114,32 @@ def test_two_workers_find_what_one_finds(
     assert aligned(tmp_path / "out", *(run.path / "warc" for run in both)) == reference
 
 
+def test_a_worker_that_is_told_to_stop_gives_its_sites_back(
+    servers, reference, redis_server, tmp_path
+):
+    """At once: nobody waits for the end of its lease, and nothing comes twice."""
+    for server in servers:
+        server.asked.clear()
+    seeds = seeds_of(servers)
+    url = redis_server.url("stopped", lease=3600, pause=1)
+    with worker(seeds, tmp_path / "a", url) as first:
+        while sum(len(server.asked) for server in servers) < 25:
+            assert first.poll() is None
+            time.sleep(0.05)
+        first.send_signal(signal.SIGTERM)
+        _, errors = first.communicate(timeout=PATIENCE)
+        assert first.returncode == 0, errors
+    with worker(seeds, tmp_path / "b", url) as second:
+        _, errors = second.communicate(timeout=PATIENCE)
+        assert second.returncode == 0, errors
+    asked = Counter(server.url(path) for server in servers for path in server.paths())
+    assert {u for u, times in asked.items() if times > 1} <= {
+        server.url("/robots.txt") for server in servers
+    }
+    warcs = [tmp_path / name / "warc" for name in "ab"]
+    assert aligned(tmp_path / "out", *warcs) == reference
+
+
 def test_the_sites_of_a_killed_worker_are_finished_by_another(
     servers, reference, redis_server, tmp_path
 ):
