@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 # Shorter waits (seconds) than this are not worth a timer.
 _MIN_WAIT = 0.005
+_LOOK = 1.0  # seconds until a worker that has nothing asks again for a share
 
 
 class FrontierScheduler(BaseScheduler):
@@ -208,6 +209,8 @@ class FrontierScheduler(BaseScheduler):
         When told None, the engine next asks on an event or after its 5 s heartbeat.
         """
         wait = self._gate.wait(now)
+        if wait is None and self.frontier.store.elsewhere():
+            wait = _LOOK
         if wait is None:
             return
         at = now + max(wait, _MIN_WAIT)

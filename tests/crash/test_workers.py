@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ from crawler.realign.steps import take_in
 from crawler.warc.reader import iter_pages
 from tests.commands import PATIENCE, crawling
 from tests.redis_server import RedisServer
-from tests.webserver import Asked, Server
+from tests.webserver import Asked, Server, text
 from tests.worlds import build_site
 
 WORKER_KILLS = int(os.environ.get("BIFOCAL_WORKER_KILLS", "2"))
@@ -39,7 +40,7 @@ WORKERS = ("a", "b")
 SITES = [
     build_site(f"town{n}.example", concepts=4 + n, words=60, seed=n) for n in range(6)
 ]
-DELAY = 0.15  # seconds
+DELAY = 0.3  # seconds
 ON_THE_WAY = 2  # pages of a worker: the sites that it has not begun go to the other
 SETTINGS = {
     "DOWNLOAD_DELAY": DELAY,
@@ -109,8 +110,16 @@ def servers():
 
 def disturbed(servers, redis: RedisServer, folder: Path, kill) -> Outcome:
     """Two workers; `kill(moments, processes)` says what is killed, and kills it."""
+    go = threading.Event()
+
+    def robots(connection) -> None:
+        """Nobody fetches a page before all workers are there, to share the sites."""
+        go.wait(PATIENCE)
+        connection.sendall(text("User-agent: *"))
+
     for server in servers:
         server.asked.clear()
+        server.routes["/robots.txt"] = robots
     seed = random.randrange(2**32)
     draw = random.Random(seed)
     moment = draw.randrange(sum(len(list(site.pages())) for site in SITES))
@@ -130,6 +139,11 @@ def disturbed(servers, redis: RedisServer, folder: Path, kill) -> Outcome:
             for name in WORKERS
         }
         end = time.monotonic() + PATIENCE
+        with redis.client() as client:
+            while client.zcard(f"{{bifocal:run{seed}}}:workers") < len(WORKERS):
+                assert time.monotonic() < end
+                time.sleep(0.05)
+        go.set()
         while sum(len(server.asked) for server in servers) < moment:
             assert time.monotonic() < end
             time.sleep(0.01)
