@@ -1,6 +1,6 @@
 """Two hours at full speed against 500 misbehaving hosts: does anything grow?
 
-    python -m benchmarks.soak --minutes 120 [--folder FOLDER]
+    python -m benchmarks.soak --minutes 120 [--folder FOLDER] [-s NAME=VALUE]
 
 A farm of 500 hosts on loopback (127.1.0.1 …) has pages without end. Three in five hosts
 are good bilingual sites; the others have a vice each (`VICES`), which every third of
@@ -424,6 +424,7 @@ class Soak:
     out: Path
     log: Path  # of the scheduler
     facts: dict[str, Any]
+    settings: dict[str, Any]
     started: float
     samples: list[dict[str, float]] = field(default_factory=list)
 
@@ -435,7 +436,7 @@ class Soak:
             "machine": self.facts,
             "load_at_end": round(os.getloadavg()[0], 2),
             "hosts": HOSTS,
-            "settings": SETTINGS,
+            "settings": self.settings,
             "ended_by": ended_by,
             "minutes": round(last["minutes"], 1),
             "pages": last["pages"],
@@ -480,8 +481,9 @@ def draw(table: Sequence[dict[str, Any]], path: Path) -> None:
     plt.close(figure)
 
 
-def soak(minutes: float, folder: Path, most_mb: float, out: Path) -> None:
+def soak(args: argparse.Namespace, folder: Path) -> None:
     """Farm, crawl, samples, kill, resume."""
+    settings = SETTINGS | dict(item.split("=", 1) for item in args.set)
     run, log = folder / "run", folder / "scheduler.jsonl"
     with contextlib.ExitStack() as stack:
 
@@ -497,22 +499,22 @@ def soak(minutes: float, folder: Path, most_mb: float, out: Path) -> None:
         seeds = folder / "seeds.txt"
         hosts = [f"http://{address(host)}:{port}/" for host in range(HOSTS)]
         seeds.write_text("\n".join(hosts) + "\n")
-        command = crawl_command(seeds, ",".join(LANGS), run, SOAK_LOG=log, **SETTINGS)
+        command = crawl_command(seeds, ",".join(LANGS), run, SOAK_LOG=log, **settings)
         errors = stack.enter_context((folder / "crawl.log").open("ab"))
         facts = machine("scrapy", "twisted")
         crawl = start(command, stderr=errors)
         until(lambda: bool(rows_of(log)), crawl, 120)
-        found = Soak(out, log, facts, written := time.time())
+        found = Soak(args.out, log, facts, settings, written := time.time())
         ended_by = "time"
-        while time.time() - found.started < minutes * 60:
+        while time.time() - found.started < args.minutes * 60:
             time.sleep(SAMPLE_EVERY)
             if crawl.poll() is not None:
                 ended_by = f"the crawl ended with status {crawl.returncode}"
                 break
             found.samples.append({"at": time.time()} | look(crawl.pid, run))
             tidy(run)
-            if found.samples[-1]["rss_mb"] > most_mb:
-                ended_by = f"more than {most_mb:.0f} MB"
+            if found.samples[-1]["rss_mb"] > args.most_mb:
+                ended_by = f"more than {args.most_mb:.0f} MB"
                 break
             if time.time() - written > WRITE_EVERY:
                 written = time.time()
@@ -532,10 +534,11 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--folder", type=Path, help="default: a temporary one")
     parser.add_argument("--most-mb", type=float, default=8000, help="memory to end at")
+    parser.add_argument("-s", dest="set", action="append", default=[])
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        soak(args.minutes, args.folder or Path(folder), args.most_mb, args.out)
+        soak(args, args.folder or Path(folder))
 
 
 if __name__ == "__main__":
