@@ -354,6 +354,7 @@ SERIES: dict[str, tuple[Callable[[dict[str, Any]], float], str]] = {
     "open files": (lambda s: s["files"], ""),
     "threads": (lambda s: s["threads"], ""),
     "pages a second": (lambda s: s["rate"], ""),
+    "pages a CPU second": (lambda s: s["cpu_rate"], ""),
     "URLs known": (lambda s: s["known"] / 1e6, "million"),
     "URLs pending": (lambda s: s["pending"] / 1e6, "million"),
     "pop, median": (lambda s: s["pop_ms"]["p50"], "ms"),
@@ -377,7 +378,9 @@ def joined(
         row["minutes"] = (sample["at"] - started) / 60
         before = table[max(0, len(table) - 12)] if table else row  # a minute ago
         passed = row["at"] - before["at"]
-        row["rate"] = (row["pages"] - before["pages"]) / passed if passed else 0.0
+        pages, used = row["pages"] - before["pages"], row["cpu_s"] - before["cpu_s"]
+        row["rate"] = pages / passed if passed else 0.0
+        row["cpu_rate"] = pages / used if used else 0.0
         table.append(row)
     return table
 
