@@ -105,7 +105,8 @@ class MatchingNgrams:
     def _weight(self, pages: int | NDArray[np.int64]) -> NDArray[np.int64]:
         """Of n-grams that so many pages have."""
         idf = np.log(self.pages / np.asarray(pages))
-        return np.rint(_UNIT * idf**2).astype(np.int64)
+        weights: NDArray[np.int64] = np.rint(_UNIT * idf**2).astype(np.int64)
+        return weights
 
     def weigh(self, met: Rows) -> Shards:
         """The meetings of some pages of src, over all shards of n-grams."""
