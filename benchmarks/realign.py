@@ -8,7 +8,8 @@ site, all versions of a page together. What is measured is `bifocal align` with 
 lexicon, as a process of its own: pages a second by the wall and by processor time, each
 stage, the memory of all processes together, bytes on the disk between the stages.
 
-    growth     one job on ever more pages
+    growth     one job on ever more pages; a size may be named again, since busy
+               neighbours lengthen processor time too
     sentences  `bifocal corpus` after it
     jobs       two jobs against one, and against two runs side by side, which is all
                that the machine has
@@ -248,7 +249,7 @@ def main() -> None:
         shutil.copy(out / "lexicon.npz", lexicon)
     words = ("--langs", args.langs, "--lexicon", lexicon, "--memory", "4G")
 
-    def note(part: str, measured: dict[str, Any]) -> None:
+    def note(part: str, measured: Any) -> None:
         print(part, json.dumps(measured, indent=1), flush=True)
         result = json.loads(RESULT.read_text()) if RESULT.exists() else {}
         about = {
@@ -256,7 +257,7 @@ def main() -> None:
             "langs": args.langs,
             "sites": list(SITES),
         }
-        result |= about | {part: {**result.get(part, {}), **measured}}
+        result |= about | {part: measured}
         RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
 
     if "growth" in args.only:
