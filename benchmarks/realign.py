@@ -261,10 +261,10 @@ def main() -> None:
         RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
 
     if "growth" in args.only:
+        growth = []
         for pages in args.pages:
-            note(
-                "growth", {str(pages): align(files[: pages // FILE_PAGES], out, *words)}
-            )
+            growth.append(align(files[: pages // FILE_PAGES], out, *words))
+            note("growth", growth)
     if "sentences" in args.only:
         pairs = align(files[:2], out, *words)
         corpus = args.folder / "corpus"
