@@ -88,19 +88,25 @@ class MatchingNgrams:
 
     def meet(self, postings: Rows) -> Shards:
         """The pages that n-grams have in common; what each n-gram weighs is its idf."""
-        shared = _is_repeated(postings["gram"])
-        alone, postings = postings[~shared], _distinct(postings[shared])
-        limit = self.profile.shingles.max_pages
-        sizes = np.unique_counts(postings["gram"]).counts
+        grams, gram = np.unique(postings["gram"], return_inverse=True)
+        pages, page = np.unique(postings["page"], return_inverse=True)
+        # by n-gram, src first, then by page; a page may have been recorded twice
+        side = len(pages)
+        keys, _ = _sums((2 * gram + postings["is_trg"]) * side + page)
+        gram, row = keys // (2 * side), keys % (2 * side)
+        sizes = np.bincount(gram, minlength=len(grams))
         weights = self._weight(sizes)
-        weights[sizes > limit] = 0
-        src, trg, gram = meetings(postings["gram"], postings["is_trg"], limit)
-        met = np.empty(len(gram), _MEETING)
-        met["src"], met["trg"] = postings["page"][src], postings["page"][trg]
-        met["weight"] = weights[gram]
-        each = np.r_[np.repeat(weights, sizes), np.repeat(self._weight(1), len(alone))]
-        rows = np.r_[_summed(met), _whole(np.r_[postings, alone], each)]
-        yield from self.split(rows, np.where(rows["src"], rows["src"], rows["trg"]))
+        weights[sizes > self.profile.shingles.max_pages] = 0
+        src, trg, both = meetings(gram, row >= side, self.profile.shingles.max_pages)
+        pairs, shared = _sums(row[src] * side + row[trg] - side, weights[both])
+        met = np.empty(len(pairs), _MEETING)
+        met["src"], met["trg"] = pages[pairs // side], pages[pairs % side]
+        met["weight"] = shared
+        whole = np.zeros(2 * side, _MEETING)
+        whole["src"][:side] = whole["trg"][side:] = pages
+        whole["weight"] = np.bincount(row, weights[gram], 2 * side)
+        owner = np.r_[met["src"], pages, pages]
+        yield from self.split(np.concatenate([met, whole]), owner)
 
     def _weight(self, pages: int | NDArray[np.int64]) -> NDArray[np.int64]:
         """Of n-grams that so many pages have."""
@@ -163,51 +169,29 @@ class MatchingNgrams:
             yield shard, rows[order[ends[shard] : ends[shard + 1]]]
 
 
-def _is_repeated(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which values are there more than once? Most n-grams are not."""
-    order = np.argsort(values)
-    same = values[order[1:]] == values[order[:-1]]
-    repeated = np.zeros(len(values), np.bool_)
-    repeated[order[1:]] = same
-    repeated[order[:-1]] |= same
-    return repeated
-
-
-def _distinct(postings: Rows) -> Rows:
-    """By n-gram, src first, then by page; a page may have been recorded twice."""
-    names = ("page", "is_trg", "gram")
-    postings = postings[np.lexsort([postings[name] for name in names])]
-    new = np.ones(len(postings), np.bool_)
-    new[1:] = (postings["gram"][1:] != postings["gram"][:-1]) | (
-        postings["page"][1:] != postings["page"][:-1]
-    )
-    return postings[new]
-
-
-def _whole(postings: Rows, weights: NDArray[np.int64]) -> Rows:
-    """What all n-grams of each page weigh together."""
-    found = []
-    for name, is_trg in (("src", False), ("trg", True)):
-        mine = postings["is_trg"] == is_trg
-        pages, numbers = np.unique(postings["page"][mine], return_inverse=True)
-        rows = np.zeros(len(pages), _MEETING)
-        rows[name] = pages
-        np.add.at(rows["weight"], numbers, weights[mine])
-        found.append(rows)
-    return np.concatenate(found)
+def _sums(
+    keys: NDArray[np.int64], values: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each key once, sorted, with the sum of its values, or how often it is there."""
+    order = np.argsort(keys)
+    keys = keys[order]
+    firsts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]][: len(keys)])
+    if values is None or not len(keys):
+        return keys[firsts], np.diff(np.r_[firsts, len(keys)])
+    return keys[firsts], np.add.reduceat(values[order], firsts)
 
 
 def _summed(met: Rows) -> Rows:
     """Each pair once, sorted, with the sum of its weights."""
-    if not len(met):
-        return met
     pages, ends = np.unique(np.r_[met["src"], met["trg"]], return_inverse=True)
-    keys = ends[: len(met)] * len(pages) + ends[len(met) :]
-    order = np.argsort(keys)
-    keys = keys[order]
-    firsts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
-    summed = met[order[firsts]]
-    summed["weight"] = np.add.reduceat(met["weight"][order], firsts)
+    keys, sums = _sums(ends[: len(met)] * len(pages) + ends[len(met) :], met["weight"])
+    summed = np.empty(len(keys), _MEETING)
+    if len(keys):
+        summed["src"], summed["trg"] = (
+            pages[keys // len(pages)],
+            pages[keys % len(pages)],
+        )
+    summed["weight"] = sums
     return summed
 
 

@@ -110,7 +110,7 @@ def candidates(
 
 
 def meetings(
-    grams: Terms, is_trg: NDArray[np.bool_], max_pages: int
+    grams: NDArray[np.integer], is_trg: NDArray[np.bool_], max_pages: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Every two rows of different languages whose n-gram is the same.
 
