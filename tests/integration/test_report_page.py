@@ -17,11 +17,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from crawler import cli
-from crawler.data import LangPair
+from crawler.data import LangPair, PairScore
 from crawler.reports.page import write_report
 from crawler.reports.quality import judge_pairs, read_gold
 from crawler.reports.visits import read_visits
 from crawler.rundir import RunDir
+from crawler.sinks.pairs import write_pairs
 from crawler.warc.index import WarcIndex
 from tests.commands import (
     DEMO,
@@ -191,6 +192,53 @@ def test_runs_are_compared_and_chosen(browser, demo):
     page.locator("#run").select_option("1")
     assert "breadth_first" in page.locator("#title").inner_text()
     opened.leave(demo)
+
+
+def visit(site: str, path: str, *, kept: bool) -> str:
+    """A line of crawl.jsonl, with what a report reads of it."""
+    fields = {
+        "url": f"https://{site}/{path}",
+        "site": site,
+        "source": None,
+        "time": "2026-01-01T00:00:00+00:00",
+        "size": 1000,
+        "score": 0.5,
+        "lang": "en" if kept else None,
+        "kept": kept,
+        "reason": None if kept else "status/404",
+        "added": 0,
+        "pairs": 0,
+    }
+    return json.dumps(fields) + "\n"
+
+
+def test_sites_are_shown_by_what_they_give_and_by_what_they_waste(browser, tmp_path):
+    sites = {"good.is": (6, 14), "large.is": (4, 80), "small.is": (1, 2)}
+    run = RunDir(tmp_path / "run")
+    run.open(LangPair("en", "is"))
+    run.write({"langs": ["en", "is"]})
+    lines, pairs = [], []
+    for site, (found, downloads) in sites.items():
+        names = [f"{lang}/{n}" for n in range(found) for lang in ("en", "is")]
+        urls = [f"https://{site}/{name}" for name in names]
+        pairs += map(PairScore, urls[::2], urls[1::2], [0.9] * found)
+        lines += [visit(site, name, kept=True) for name in names]
+        lines += [
+            visit(site, str(n), kept=False) for n in range(downloads - len(names))
+        ]
+    run.crawl_log.write_text("".join(lines))
+    write_pairs(run.pairs, pairs)
+    file = tmp_path / "report.html"
+    write_report([run], file, gold=None)
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    first = page.locator("#site-table tbody th").first
+    shown = {}
+    for order in ("pairs", "waste", "rate"):
+        page.locator("#site-order").select_option(order)
+        shown[order] = first.inner_text()
+    assert shown == {"pairs": "good.is", "waste": "large.is", "rate": "small.is"}
+    page.close()
 
 
 def test_a_title_with_a_script_is_shown_and_not_run(browser, tmp_path):

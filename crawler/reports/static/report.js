@@ -280,9 +280,16 @@
     $("tiles").replaceChildren(...tiles.map(([name, value, note]) => make("div", {}, make("dt", {}, name), make("dd", {}, value, make("small", {}, note)))));
   }
 
+  const wasted = (site) => site.downloads - (site.outcomes.paired || 0);
+  const siteOrders = {
+    pairs: (a, b) => b.pairs - a.pairs,
+    waste: (a, b) => wasted(b) - wasted(a),
+    rate: (a, b) => b.pairs / (b.downloads || 1) - a.pairs / (a.downloads || 1),
+  };
+
   function sites(run) {
     $("sites-key").replaceChildren(...kinds.map(([kind, name]) => make("span", {}, make("i", { class: kind }), name)));
-    const shown = run.sites.slice(0, 300);
+    const shown = run.sites.toSorted(siteOrders[$("site-order").value]).slice(0, 300);
     table(
       $("site-table"),
       [["Site"], ["Pairs", "n"], ["Downloads", "n"], ["per 100", "n"], ["What the downloads became", "what"]],
@@ -478,6 +485,7 @@
   $("version").textContent = report.version;
   report.runs.forEach((one, i) => $("run").append(make("option", { value: i }, short(one.name))));
   document.querySelector(".which").hidden = report.runs.length < 2;
+  $("site-order").addEventListener("change", () => sites(run));
   $("run").addEventListener("change", () => select(Number($("run").value)));
   tenths();
   drawHarvest();
