@@ -56,11 +56,12 @@ SITES = {
 FEATURES = {
     "words": (
         "strand.dp strand.r lengths.difference numbers.cosine nearest.cosine"
-        " margin.src margin.trg overlap.outlinks"
+        " margin.src margin.trg overlap.outlinks overlap.images"
     ).split(),
     "lexicon": (
         "strand.dp strand.r lengths.difference numbers.cosine nearest.cosine"
-        " margin.src margin.trg overlap.outlinks tsim.score"
+        " margin.src margin.trg overlap.outlinks overlap.images tsim.score"
+        " keywords.least keywords.most"
     ).split(),
 }
 # What a URL or a link says is not learned: on these sites it is nearly always right. It

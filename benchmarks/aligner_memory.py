@@ -5,7 +5,8 @@
 A made-up site of so many pages in two languages, half of each: pages of 150 words, two
 of three with a handle in common, the rest to be found by content. Sketches wait in a
 file, as in a crawl. Every size runs in a process of its own, whose peak is reported:
-after all pages are in, and after the pairs are out. Writes results/aligner_memory.json.
+after all pages are in, and after the pairs are out. Writes results/aligner_memory.json;
+rows of other sizes stay.
 """
 
 from __future__ import annotations
@@ -75,14 +76,14 @@ def measure(pages: int) -> dict[str, float]:
 
 def main(sizes: list[int]) -> None:
     context = multiprocessing.get_context("spawn")
-    rows = []
+    known = json.loads(RESULT.read_text("utf-8"))["sites"] if RESULT.exists() else []
+    rows = {row["pages"]: row for row in known}
     for size in sizes:
         with context.Pool(1) as pool:
-            rows.append(pool.apply(measure, (size,)))
-        print(rows[-1], flush=True)
-        RESULT.write_text(
-            json.dumps({"machine": machine(), "sites": rows}, indent=1) + "\n", "utf-8"
-        )
+            rows[size] = pool.apply(measure, (size,))
+        print(rows[size], flush=True)
+        result = {"machine": machine(), "sites": [rows[pages] for pages in sorted(rows)]}
+        RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

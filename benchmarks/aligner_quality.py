@@ -42,7 +42,7 @@ from crawler.aligner.profile import AlignProfile, GateConfig
 from crawler.aligner.sketch import Sketcher
 from crawler.config import load_profile
 from crawler.data import Document, LangPair, PairScore
-from crawler.extract.document import read_page
+from crawler.extract.document import image_names, read_page
 from crawler.extract.linearize import Linearized, linearize
 from crawler.realign.steps import take_in
 from crawler.reports.quality import judge_pairs, read_gold
@@ -163,8 +163,13 @@ def _hidden(name: str, lang: str, path: Path, linear: Linearized) -> Document:
         )
 
     chunks = tuple("" if leaks(chunk) else chunk for chunk in linear.chunks)
+    images = tuple(
+        image
+        for image in image_names(linear.elements)
+        if not (known and stem in image.lower())
+    )
     return Document(
-        _address(name), SITE, lang, 1.0, "", linear.tokens, chunks, (), name
+        _address(name), SITE, lang, 1.0, "", linear.tokens, chunks, (), name, images
     )
 
 

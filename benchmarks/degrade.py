@@ -35,7 +35,12 @@ def main_text(documents: Sequence[Document]) -> list[Document]:
 
 
 def _page(document: Document, texts: Sequence[str]) -> Document:
-    return replace(document, tokens=("<p", "", "</p") * len(texts), chunks=tuple(texts))
+    return replace(
+        document,
+        tokens=("<p", "", "</p") * len(texts),
+        chunks=tuple(texts),
+        images=(),
+    )
 
 
 def first_words(document: Document, count: int) -> Document:

@@ -165,6 +165,7 @@ class Document:
     chunks: tuple[str, ...]
     links: tuple[Link, ...]
     digest: str  # of the visible text; equal text, equal digest
+    images: tuple[str, ...] = ()  # file names, at most 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,6 +191,7 @@ class Sketch:
     markup: bytes  # the page linearized, one byte a token; b"\0" is a chunk
     chunk_lengths: NDArray[np.uint16]  # characters, white space left out
     outlinks: NDArray[np.uint32]  # links that leave the site
+    images: NDArray[np.uint32]  # names of images
     declared: tuple[str, ...]  # URLs that it declares its own other version
 
 
@@ -208,7 +210,8 @@ class PairScore:
 
     The twins are copies of the two pages (other addresses of the same main text): the
     pair holds for them as well, and none of them is paired again without evidence of
-    its own.
+    its own. The n best are the candidates for either page and their scores, best first,
+    this pair's among them; empty unless the profile asks for them (`n_best`).
     """
 
     src_url: str
@@ -218,6 +221,8 @@ class PairScore:
     found_by: frozenset[str] = frozenset()
     src_twins: tuple[str, ...] = ()
     trg_twins: tuple[str, ...] = ()
+    src_n_best: tuple[tuple[str, Score], ...] = ()
+    trg_n_best: tuple[tuple[str, Score], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

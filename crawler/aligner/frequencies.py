@@ -1,4 +1,4 @@
-"""How often words and blocks occur: weights for content, and what is boilerplate.
+"""How often words, images and blocks occur: weights, and what is boilerplate.
 
 Counts are held in hashed buckets, so their size does not grow with the crawl: 4 MB of
 words, 2 MB of blocks. A collision makes one word look a little more common.
@@ -37,7 +37,10 @@ class BoilerplateConfig:
 
 
 class Frequencies:
-    """Document frequencies of words, over both sides, and of blocks, for each side."""
+    """Document frequencies of words, over both sides, and of blocks, for each side.
+
+    Outside links and names of images count as words.
+    """
 
     def __init__(
         self, langs: LangPair, config: BoilerplateConfig | None = None
@@ -53,7 +56,8 @@ class Frequencies:
         side = self._side(sketch)
         self.pages[side] += 1
         # numpy adds 1 to each place once, however often the index names it
-        self._words[_word_bucket(sketch.words)] += 1
+        for ids in (sketch.words, sketch.outlinks, sketch.images):
+            self._words[_word_bucket(ids)] += 1
         self._blocks[side][_block_bucket(sketch.blocks)] += 1
 
     def idf(self, words: NDArray[np.uint32]) -> NDArray[np.float32]:

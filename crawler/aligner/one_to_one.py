@@ -1,5 +1,7 @@
-"""The decision: each page in at most one pair, best pairs first.
+"""The decision: n-best lists, both ways if asked; then each page in at most one pair.
 
+Uszkoreit et al. (2010), section 2.1, keep the n best partners of each page, and of
+these the pairs in which each page is among the n best of the other (`symmetric`).
 Greedy in the order of scores, as in the WMT16 shared task, over clusters of
 near-duplicates: when two clusters have been joined, their other members are twins of
 that pair. They are paired again only by evidence of their own, a common handle or a
@@ -8,7 +10,8 @@ link, as the pages of two editions of one manual are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from crawler.aligner.near_duplicates import Clusters
@@ -24,20 +27,36 @@ class Scored:
     declared: bool  # its URLs or links say that the two belong together
 
 
-def one_to_one(
-    candidates: Sequence[Scored],
-    clusters: Clusters,
-    url: Callable[[int], str],
-) -> list[Scored]:
-    """The accepted pairs, best first; ties go to declared pairs, then by URL."""
-    ranked = sorted(
+def ranked(candidates: Iterable[Scored], url: Callable[[int], str]) -> list[Scored]:
+    """Best first; ties go to declared pairs, then by URL."""
+    return sorted(
         candidates,
         key=lambda c: (-c.score, not c.declared, url(c.src), url(c.trg)),
     )
+
+
+def n_best(candidates: Sequence[Scored], n: int) -> dict[int, list[Scored]]:
+    """The first `n` candidates of each page, in the order in which they come."""
+    lists: defaultdict[int, list[Scored]] = defaultdict(list)
+    for candidate in candidates:
+        for page in (candidate.src, candidate.trg):
+            if len(lists[page]) < n:
+                lists[page].append(candidate)
+    return dict(lists)
+
+
+def symmetric(candidates: Sequence[Scored], n: int) -> list[Scored]:
+    """The candidates that are among the `n` best of both of their pages."""
+    lists = n_best(candidates, n)
+    return [c for c in candidates if c in lists[c.src] and c in lists[c.trg]]
+
+
+def one_to_one(candidates: Sequence[Scored], clusters: Clusters) -> list[Scored]:
+    """The accepted ones of some candidates, best first as they are."""
     pages: set[int] = set()
     joined: set[int] = set()
     accepted = []
-    for candidate in ranked:
+    for candidate in candidates:
         ends = (candidate.src, candidate.trg)
         if pages.intersection(ends):
             continue

@@ -83,6 +83,10 @@ class AlignProfile:
     max_content_pages: int = 20_000
     substrings: bool = False  # candidates by Resnik & Smith's own handles as well
     gates: GateConfig = field(default_factory=GateConfig)
+    # Of the candidates only those are left that are among so many best of both their
+    # pages (Uszkoreit et al., section 2.1); 0: all.
+    symmetric: int = 0
+    n_best: int = 0  # candidates that an accepted pair names for each of its pages
     # A candidate by content with less than this share of the best cosine of both its
     # pages is not looked at.
     min_share: float = 0.5

@@ -31,7 +31,13 @@ from crawler.aligner.near_duplicates import (
     join_near_copies,
     ngrams,
 )
-from crawler.aligner.one_to_one import Scored, one_to_one
+from crawler.aligner.one_to_one import (
+    Scored,
+    n_best,
+    one_to_one,
+    ranked,
+    symmetric,
+)
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers.lengths import log_ratio
 from crawler.aligner.scoring import Features, PairJudge
@@ -302,7 +308,9 @@ class SiteAlignment:
 
     def _sure(self) -> list[_Pair]:
         """The pairs that would be accepted, best first."""
-        chosen = self._one_to_one(self.profile.bootstrap.min_score)
+        chosen = one_to_one(
+            self._ranked(self.profile.bootstrap.min_score), self._clusters
+        )
         return [(pair.src, pair.trg) for pair in chosen]
 
     def _alike(self) -> list[_Pair]:
@@ -339,27 +347,46 @@ class SiteAlignment:
 
     # ------------------------------------------------------------ the decision
 
-    def _one_to_one(self, min_score: float) -> list[Scored]:
-        candidates = [
+    def _ranked(self, min_score: float) -> list[Scored]:
+        """The candidates that may be accepted, best first."""
+        candidates = (
             Scored(*pair, score.score, pair in self._proposed)
             for pair, score in self.scores.items()
             if score.score >= min_score
-        ]
-        return one_to_one(candidates, self._clusters, self.collection.url)
+        )
+        best = ranked(candidates, self.collection.url)
+        n = self.profile.symmetric
+        return symmetric(best, n) if n else best
 
     def _decide(self) -> list[PairScore]:
-        """The accepted pairs, each with the twins of its pages."""
+        """The accepted pairs, each with the twins and the n best of its pages."""
         self.counts.update(self._refusals)
 
         def twins(page: int) -> tuple[str, ...]:
             return tuple(self.collection.url(p) for p in self.copies(page) if p != page)
 
+        candidates = self._ranked(self.profile.min_score)
+        n = self.profile.n_best
+        lists = n_best(self._ranked(self._floor), n) if n else {}
+
+        def best(page: int) -> tuple[tuple[str, float], ...]:
+            return tuple(
+                (self.collection.url(c.trg if c.src == page else c.src), c.score)
+                for c in lists.get(page, ())
+            )
+
         self._ends: dict[tuple[str, str], _Pair] = {}
         pairs = []
-        for chosen in self._one_to_one(self.profile.min_score):
+        for chosen in one_to_one(candidates, self._clusters):
             score = self.scores[chosen.src, chosen.trg]
             self._ends[score.src_url, score.trg_url] = (chosen.src, chosen.trg)
             pairs.append(
-                replace(score, src_twins=twins(chosen.src), trg_twins=twins(chosen.trg))
+                replace(
+                    score,
+                    src_twins=twins(chosen.src),
+                    trg_twins=twins(chosen.trg),
+                    src_n_best=best(chosen.src),
+                    trg_n_best=best(chosen.trg),
+                )
             )
         return pairs

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
 import numpy as np
@@ -152,6 +152,7 @@ class Sketcher:
             markup=tokens,
             chunk_lengths=_uint16(sizes[: tokens.count(_CHUNK)]),
             outlinks=self._outlinks(document),
+            images=_id_set(document.images),
             declared=declared_versions(document, self.langs.other(lang)),
         )
 
@@ -169,8 +170,7 @@ class Sketcher:
     def _outlinks(document: Document) -> np.ndarray:
         site = document.site
         outside = (link.url for link in document.links if site not in link.url)
-        hashes = {_text_id(url) for url in islice(outside, MAX_OUTLINKS)}
-        return np.array(sorted(hashes), np.uint32)
+        return _id_set(islice(outside, MAX_OUTLINKS))
 
 
 def declared_versions(document: Document, lang: str) -> tuple[str, ...]:
@@ -191,6 +191,10 @@ def declared_versions(document: Document, lang: str) -> tuple[str, ...]:
     return tuple(found[:MAX_DECLARED])
 
 
+def _id_set(texts: Iterable[str]) -> np.ndarray:
+    return np.array(sorted(set(map(_text_id, texts))), np.uint32)
+
+
 def _text_id(text: str) -> int:
     return xxhash.xxh32_intdigest(text.encode("utf-8", "replace"))
 
@@ -205,7 +209,7 @@ def _uint16(values: Sequence[int]) -> np.ndarray:
 
 # ---------------------------------------------------------------- sketch ↔ bytes
 
-_HEADER = struct.Struct("<7I")
+_HEADER = struct.Struct("<8I")
 
 
 def pack(sketch: Sketch) -> bytes:
@@ -219,6 +223,7 @@ def pack(sketch: Sketch) -> bytes:
         sketch.markup,
         sketch.chunk_lengths.tobytes(),
         sketch.outlinks.tobytes(),
+        sketch.images.tobytes(),
     )
     return _HEADER.pack(*map(len, parts)) + b"".join(parts) + declared
 
@@ -238,7 +243,7 @@ def unpack(
     cuts = [_HEADER.size]
     for length in _HEADER.unpack_from(data):
         cuts.append(cuts[-1] + length)
-    words, blocks, block_words, block_sizes, markup, lengths, outlinks = (
+    words, blocks, block_words, block_sizes, markup, lengths, outlinks, images = (
         data[a:b] for a, b in pairwise(cuts)
     )
     declared = data[cuts[-1] :].decode()
@@ -257,5 +262,6 @@ def unpack(
         markup=markup,
         chunk_lengths=np.frombuffer(lengths, np.uint16),
         outlinks=np.frombuffer(outlinks, np.uint32),
+        images=np.frombuffer(images, np.uint32),
         declared=tuple(declared.split("\n")) if declared else (),
     )

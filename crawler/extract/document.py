@@ -5,8 +5,10 @@ The only caller of the other rooms of this folder.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 import xxhash
 
@@ -26,6 +28,8 @@ MIN_MAIN_CHARACTERS = 200
 # A longer body is cut before parsing: dumps and bombs, not pages. 5 MB holds the
 # longest one-page manuals (lilypond.org: 4.1 MB).
 MAX_BODY = 5_000_000
+MAX_IMAGES = 64  # of a page; more are a gallery, and as good as these to compare
+_IMAGE_NAME = re.compile(r"(?!data:)(?:[^?#]*/)?([^/?#]{1,200})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +93,23 @@ def _read_html(
         digest=xxhash.xxh3_128_hexdigest(
             "\n".join(linear.chunks).encode("utf-8", "replace")
         ),
+        images=image_names(linear.elements),
     )
     return Reading(document, robots=_robots(linear.elements))
 
 
 _DETECTOR = Cld2Detector()
+
+
+def image_names(elements: Iterable[Element]) -> tuple[str, ...]:
+    """The file names of the first images of a page; those that it embeds have none.
+
+    >>> image_names([Element("img", {"src": "/img/door.png?v=2"}, "")])
+    ('door.png',)
+    """
+    sources = (e.attributes.get("src", "") for e in elements if e.name == "img")
+    names = (_IMAGE_NAME.match(source) for source in sources)
+    return tuple(islice((found[1] for found in names if found), MAX_IMAGES))
 
 
 def build_document(

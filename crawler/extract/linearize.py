@@ -26,7 +26,7 @@ _TAG = re.compile(
     r'<!--.*?-->|<!DOCTYPE[^>]*>|<([^ >]+(?: =?[^ =>]*="[^"]*")*)>', re.DOTALL
 )
 
-# The start tags that links, and what the page says of itself, are read from.
+# The start tags that links, images, and what the page says of itself, are read from.
 _SPEAKING = frozenset(
     """a area link meta base frame iframe option html img body title""".split()
 )
@@ -38,7 +38,7 @@ CHUNK = ""  # the token that stands for a chunk
 
 
 class Element(NamedTuple):
-    """A start tag that may carry a link."""
+    """A start tag that may carry a link, or an image."""
 
     name: str
     attributes: dict[str, str]  # lower-case names
@@ -103,11 +103,10 @@ def linearize(text: str) -> Linearized:
                     in_body = True
                 elif name == "option":
                     elements.append(Element(name, _attributes(rest), _fold(chunk)))
-                elif name == "img":
-                    if anchor and 'alt="' in rest and not anchor_text:
-                        anchor_text.append(_attributes(rest).get("alt", ""))
                 else:
                     elements.append(Element(name, _attributes(rest), ""))
+                    if name == "img" and anchor and not anchor_text:
+                        anchor_text.append(elements[-1].attributes.get("alt", ""))
             elif name == "/a":
                 if anchor:
                     elements.append(_close(anchor, anchor_text))

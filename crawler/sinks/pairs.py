@@ -26,6 +26,8 @@ COLUMNS = (
     "src_twins",
     "trg_twins",
     "features",
+    "src_n_best",
+    "trg_n_best",
 )
 
 
@@ -76,7 +78,7 @@ def read_pairs(path: Path) -> Iterator[PairScore]:
         cells = line.split("\t")
         if len(cells) != len(COLUMNS) or cells[0] == COLUMNS[0]:
             continue
-        src, trg, score, found_by, src_twins, trg_twins, features = cells
+        src, trg, score, found_by, src_twins, trg_twins, features, *lists = cells
         yield PairScore(
             src,
             trg,
@@ -85,6 +87,7 @@ def read_pairs(path: Path) -> Iterator[PairScore]:
             frozenset(found_by.split(",")) if found_by else frozenset(),
             tuple(src_twins.split()),
             tuple(trg_twins.split()),
+            *map(_n_best, lists),
         )
 
 
@@ -99,5 +102,14 @@ def _row(pair: PairScore) -> str:
             " ".join(pair.src_twins),
             " ".join(pair.trg_twins),
             json.dumps(features, sort_keys=True, separators=(",", ":")),
+            *(
+                " ".join(f"{score:.6f} {url}" for url, score in candidates)
+                for candidates in (pair.src_n_best, pair.trg_n_best)
+            ),
         )
     )
+
+
+def _n_best(cell: str) -> tuple[tuple[str, float], ...]:
+    words = cell.split()
+    return tuple((url, float(score)) for score, url in zip(words[::2], words[1::2]))

@@ -10,11 +10,12 @@ from crawler.aligner.bridges.word_clusters import WordClusters
 from crawler.aligner.bridges.word_for_word import WordForWord
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.scorers.combine import MODELS, load_model
+from crawler.aligner.scorers.keywords import KeywordScorer
 from crawler.aligner.scorers.lengths import LengthScorer
 from crawler.aligner.scorers.ngrams import NgramScorer
 from crawler.aligner.scorers.overlap import OverlapScorer
 from crawler.aligner.scorers.strand import StrandScorer
-from crawler.aligner.scorers.tsim import TsimScorer
+from crawler.aligner.scorers.tsim import LinkTable, TsimScorer
 from crawler.aligner.sketch import Sketcher
 from crawler.data import CandidatePair, LangPair
 from crawler.extract.document import build_document
@@ -38,9 +39,10 @@ for sketch in SKETCHES:
 SCORERS = [
     LengthScorer(FREQUENCIES),
     NgramScorer(FREQUENCIES),
-    OverlapScorer(),
+    OverlapScorer(FREQUENCIES),
     StrandScorer(),
-    TsimScorer(LEXICON),
+    TsimScorer(LinkTable(LEXICON)),
+    KeywordScorer(LinkTable(LEXICON), FREQUENCIES),
 ]
 BRIDGES = [WordClusters(LEXICON), WordForWord(LEXICON)]
 

@@ -22,7 +22,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 # Every feature that is no measure of shared content.
-ADAPTED = ("strand.dp", "strand.r", "lengths.difference", "overlap.outlinks")
+ADAPTED = (
+    "strand.dp",
+    "strand.r",
+    "lengths.difference",
+    "overlap.outlinks",
+    "overlap.images",
+)
 _FACTOR_SPREAD = 0.5  # of the normal prior of a factor, around 1
 _BIAS_SPREAD = 1.0
 

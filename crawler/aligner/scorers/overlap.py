@@ -1,11 +1,12 @@
-"""What two pages hold in common word for word: untranslated text, and outside links.
+"""What two pages hold in common as it is: untranslated text, outside links, images.
 
 Copies that were never translated are the commonest lie of hreflang: the page has the
 right address, the right `lang`, a translated menu, and the text of the other language.
 
 In: CandidatePair, boilerplate removed.  Out: overlap.identical, how much of the shorter
-page's prose stands in the other as it is, in characters; overlap.outlinks, the Jaccard
-coefficient of the links that leave the site.
+page's prose stands in the other as it is, in characters; overlap.outlinks and
+overlap.images, of the links that leave the site and of the names of images: the share
+that both pages have, each by its rarity (a logo says nothing).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.sketch import CODE
 from crawler.data import CandidatePair, Sketch
 
@@ -22,19 +24,32 @@ _MIN_BLOCK = 20  # shorter blocks are names, dates and words that languages shar
 
 
 class OverlapScorer:
-    """Identical blocks and shared outside links."""
+    """Identical blocks, shared outside links and images."""
 
     name: ClassVar[str] = "overlap"
 
+    def __init__(self, frequencies: Frequencies) -> None:
+        self.frequencies = frequencies
+
     def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
-        """Both features of each pair."""
+        """The three features of each pair."""
         return [
             {
                 "overlap.identical": identical(pair.src, pair.trg),
-                "overlap.outlinks": _jaccard(pair.src.outlinks, pair.trg.outlinks),
+                "overlap.outlinks": self._shared(pair.src.outlinks, pair.trg.outlinks),
+                "overlap.images": self._shared(pair.src.images, pair.trg.images),
             }
             for pair in pairs
         ]
+
+    def _shared(self, a: np.ndarray, b: np.ndarray) -> float:
+        """Jaccard's coefficient of two sorted sets, weighted by rarity; 0 if none."""
+        if not len(a) or not len(b):
+            return 0.0
+        idf = self.frequencies.idf
+        shared = float(idf(np.intersect1d(a, b, assume_unique=True)).sum())
+        total = float(idf(a).sum() + idf(b).sum()) - shared
+        return shared / total if total > 0 else 0.0
 
 
 def identical(a: Sketch, b: Sketch) -> float:
@@ -51,10 +66,3 @@ def _prose(sketch: Sketch) -> tuple[np.ndarray, np.ndarray]:
     """The blocks that are neither code nor short, and their sizes."""
     is_prose = (sketch.block_sizes >= _MIN_BLOCK) & (sketch.blocks & CODE == 0)
     return sketch.blocks[is_prose], sketch.block_sizes[is_prose].astype(np.int64)
-
-
-def _jaccard(a: np.ndarray, b: np.ndarray) -> float:
-    if not len(a) or not len(b):
-        return 0.0
-    shared = len(np.intersect1d(a, b, assume_unique=True))
-    return shared / (len(a) + len(b) - shared)

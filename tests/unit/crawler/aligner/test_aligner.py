@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from crawler.aligner.aligner import Aligner
+from crawler.aligner.profile import AlignProfile
 from crawler.data import Document, LangPair
 from crawler.errors import RunDirError
 from crawler.extract.document import build_document
@@ -63,6 +64,28 @@ def test_a_pair_comes_out_as_soon_as_its_second_page_is_in():
             else:
                 assert pairs == []
     assert late == 0
+
+
+def test_a_pair_names_the_n_best_of_both_pages_if_asked():
+    pages = documents(build_site(style="slug", concepts=40, switcher="none"))
+    found = {}
+    for n in (0, 2):
+        profile = AlignProfile(n_best=n, min_score=1e-9, min_share=0.0)
+        with Aligner(LANGS, profile) as aligner:
+            for document in pages:
+                aligner.add(document)
+            found[n] = aligner.finish()
+    assert [(p.src_url, p.trg_url, p.score) for p in found[0]] == [
+        (p.src_url, p.trg_url, p.score) for p in found[2]
+    ]
+    assert not any(p.src_n_best or p.trg_n_best for p in found[0])
+    for pair in found[2]:
+        assert 1 <= len(pair.src_n_best) <= 2
+        assert (pair.trg_url, pair.score) in pair.src_n_best
+        assert (pair.src_url, pair.score) in pair.trg_n_best
+        scores = [score for _, score in pair.src_n_best]
+        assert scores == sorted(scores, reverse=True)
+    assert any(len(pair.src_n_best) == 2 for pair in found[2])
 
 
 def test_finish_does_not_depend_on_the_order_of_the_pages():
