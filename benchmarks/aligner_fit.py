@@ -7,12 +7,11 @@ from documentation packages, none of which judges the aligner. A candidate is ri
 the truth has it (or a twin of it), left out if the two pages are versions of one page
 that the truth does not count (half translated, hardly any text), else wrong.
 
-Every site is used as it is, in samples of 20 and 60 pages a language, on which a
-lexicon is small, and with half of its pages without a version. Pages can be degraded
-besides, with the weight DEGRADED: half of the blocks of one language gone, or all but
-the first 50 words, no markup to compare. Writes logistic_*.json and tree_*.json beside
-crawler/aligner/scorers/combine.py; each says which sites it was fitted on. Takes some
-fifteen minutes.
+Of every site there are samples of 20 and 60 families of pages, on which a lexicon is
+small, one of some 1,000 pages, and the same with half of its families without a version
+in the other language. Writes logistic_*.json and tree_*.json beside
+crawler/aligner/scorers/combine.py; each says which sites it was fitted on. Every number
+that the aligner has learned is in these files. The same sites give the same files.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.degrade import first_words, half_of_blocks, main_text
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.collection import Collection
 from crawler.aligner.profile import AlignProfile
@@ -61,19 +59,14 @@ FEATURES = {
     "lexicon": (
         "strand.dp strand.r lengths.difference numbers.cosine nearest.cosine"
         " margin.src margin.trg overlap.outlinks overlap.images tsim.score"
-        " keywords.least keywords.most"
     ).split(),
 }
 # What a URL or a link says is not learned: on these sites it is nearly always right. It
 # outweighs the half of the pages that ALONE leaves without a version.
 EVIDENCE = {"handles.same": 3.5, "links.declared": 3.5}
 ALONE = 0.5  # of the families of a sample: on most sites many pages are not translated
-SAMPLES = (20, 60, 100_000)  # families of pages
-# Weight of a candidate of degraded pages. The trees had 0.2; a logistic model that has
-# more than 0 ignores STRAND, and pairs of ordinary small sites are lost.
-DEGRADED = 0.0
-
-Row = tuple[list[float], bool, float]  # features, right?, weight
+SAMPLES = (20, 60)  # families of pages
+LARGEST = 1000  # pages of the largest sample: no site weighs ten times another
 
 
 def rows_of(
@@ -132,20 +125,17 @@ def sites(
 
 
 def samples(
-    documents: Sequence[Document], langs: LangPair, groups: dict[str, str]
-) -> Iterator[tuple[list[Document], float]]:
-    """The site, small sites made of some of its pages, and degraded ones; weights."""
+    documents: Sequence[Document], groups: dict[str, str]
+) -> Iterator[list[Document]]:
+    """Small sites made of some pages of one, most of it, and many pages alone."""
     families = sorted({groups[d.url] for d in documents if d.url in groups})
-    for seed, size in enumerate(SAMPLES):
+    of_family = sum(d.url in groups for d in documents) / len(families)
+    sample: list[Document] = []
+    for seed, size in enumerate((*SAMPLES, round(LARGEST / of_family))):
         chosen = set(random.Random(seed).sample(families, min(size, len(families))))
         sample = [d for d in documents if groups.get(d.url) in chosen]
-        yield sample, 1.0
-        if size > 100:
-            yield list(without_partners(sample, groups)), 1.0
-        if size > 100 and DEGRADED:
-            texts = main_text(sample)
-            yield list(half_of_blocks(texts, langs.trg)), DEGRADED
-            yield [first_words(document, 50) for document in texts], DEGRADED
+        yield sample
+    yield list(without_partners(sample, groups))
 
 
 def without_partners(
@@ -162,11 +152,13 @@ def without_partners(
     return (d for d in documents if lost.get(groups[d.url]) != d.lang)
 
 
-def fit(name: str, rows: Sequence[Row], fitted_on: Sequence[str]) -> None:
+def fit(
+    name: str, rows: Sequence[tuple[list[float], bool]], fitted_on: Sequence[str]
+) -> None:
     """Write both models of a feature set."""
-    x, y, weight = (np.array([row[n] for row in rows]) for n in range(3))
-    line = LogisticRegression(max_iter=2000).fit(x, y, weight)
-    tree = DecisionTreeClassifier(max_depth=6, min_samples_leaf=20).fit(x, y, weight)
+    x, y = (np.array(column) for column in zip(*rows))
+    line = LogisticRegression(max_iter=2000).fit(x, y)
+    tree = DecisionTreeClassifier(max_depth=6, min_samples_leaf=20).fit(x, y)
     for model in (line, tree):
         accuracy = model.score(x, y)
         print(f"{model} {name}: {len(y)} candidates, accuracy {accuracy:.4f}")
@@ -201,14 +193,13 @@ def write(name: str, table: dict[str, object]) -> None:
 
 
 def main(folder: Path) -> None:
-    rows: dict[str, list[Row]] = {name: [] for name in FEATURES}
+    rows: dict[str, list[tuple[list[float], bool]]] = {name: [] for name in FEATURES}
     fitted_on = []
     for site, langs, documents, groups, gold in sites(folder):
         fitted_on.append(f"{site} {langs.src}-{langs.trg}")
-        for sample, weight in samples(documents, langs, groups):
+        for sample in samples(documents, groups):
             for name, collected in rows.items():
-                found = rows_of(sample, langs, gold, groups, name)
-                collected.extend((*row, weight) for row in found)
+                collected.extend(rows_of(sample, langs, gold, groups, name))
         print(fitted_on[-1], {name: len(r) for name, r in rows.items()}, flush=True)
     for name, collected in rows.items():
         fit(name, collected, fitted_on)

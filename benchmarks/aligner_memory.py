@@ -82,7 +82,10 @@ def main(sizes: list[int]) -> None:
         with context.Pool(1) as pool:
             rows[size] = pool.apply(measure, (size,))
         print(rows[size], flush=True)
-        result = {"machine": machine(), "sites": [rows[pages] for pages in sorted(rows)]}
+        result = {
+            "machine": machine(),
+            "sites": [rows[pages] for pages in sorted(rows)],
+        }
         RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
 
 

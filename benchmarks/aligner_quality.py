@@ -382,23 +382,32 @@ def _unpaired(documents: Sequence[Document], truth: Truth) -> Iterator[Document]
 
 
 def _no_anchors(documents: Sequence[Document]) -> Iterator[Document]:
-    """Every word of the other language that English pages have too is taken out."""
+    """Every word of the other language that English pages have too is taken out.
+
+    Images as well; and before, on both sides, text that stands on both as it is: pages
+    of which half is not translated.
+    """
+    texts = [
+        {text for d in documents if (d.lang == "en") == english for text in d.chunks}
+        for english in (True, False)
+    ]
+    untranslated = texts[0] & texts[1]
     english = {
-        word.strip().lower()
-        for document in documents
-        if document.lang == "en"
-        for text in document.chunks
+        word.lower()
+        for text in texts[0] - untranslated
         for word in re.findall(r"\w+", text)
     }
-    for document in documents:
+
+    def kept(document: Document, text: str) -> str:
+        if text in untranslated:
+            return ""
         if document.lang == "en":
-            yield document
-        else:
-            texts = [
-                re.sub(r"\w+", lambda m: "" if m[0].lower() in english else m[0], text)
-                for text in document.chunks
-            ]
-            yield replace(document, chunks=tuple(texts))
+            return text
+        return re.sub(r"\w+", lambda m: "" if m[0].lower() in english else m[0], text)
+
+    for document in documents:
+        chunks = tuple(kept(document, text) for text in document.chunks)
+        yield replace(document, chunks=chunks, images=())
 
 
 KINDS: dict[str, Callable[[Path, Sequence[str]], Rows]] = {

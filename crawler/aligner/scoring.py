@@ -13,12 +13,11 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers.combine import load_model
-from crawler.aligner.scorers.keywords import KeywordScorer
 from crawler.aligner.scorers.lengths import LengthScorer
 from crawler.aligner.scorers.ngrams import NgramScorer
 from crawler.aligner.scorers.overlap import OverlapScorer
 from crawler.aligner.scorers.strand import StrandScorer
-from crawler.aligner.scorers.tsim import LinkTable, TsimScorer
+from crawler.aligner.scorers.tsim import TsimScorer
 from crawler.data import CandidatePair, PairScore
 from crawler.protocols import PairScorer
 
@@ -49,12 +48,8 @@ class PairJudge:
         self._cheap: list[PairScorer] = [
             OverlapScorer(frequencies),
             LengthScorer(frequencies, usual),
+            NgramScorer(frequencies) if lexicon is None else TsimScorer(lexicon),
         ]
-        if lexicon is None:
-            self._cheap.append(NgramScorer(frequencies))
-        else:
-            links = LinkTable(lexicon)
-            self._cheap += [TsimScorer(links), KeywordScorer(links, frequencies)]
         self._dear: list[PairScorer] = [StrandScorer()]
 
     def admit(self, pair: CandidatePair) -> Features | None:

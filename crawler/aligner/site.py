@@ -97,6 +97,7 @@ class SiteAlignment:
         }
         self._ngrams = lru_cache(4096)(lambda page: ngrams(collection.sketch(page)))
         self._segments: dict[_Pair, list[Segment]] = {}
+        self._same_shape: dict[_Pair, float] = {}
         self.learned = Lexicon.empty(collection.store.langs)
         self._usual = 0.0
         if not first_look:
@@ -186,6 +187,8 @@ class SiteAlignment:
         found = dict(self._proposed)
         for pair in near.worthwhile(self.profile.min_share):
             found[pair] = found.get(pair, frozenset()) | name
+        for pair in self._same_shape:
+            found[pair] = found.get(pair, frozenset()) | {"shapes"}
         admitted: dict[_Pair, Features] = {}
         for pair in sorted(found):
             if features := judge.admit(self._candidate(pair, found)):
@@ -317,8 +320,10 @@ class SiteAlignment:
         """Pages that are each other's nearest by shape alone, the clearest first."""
         near = shapes(self.collection, *self._originals(), self.profile.shapes)
         self._usual = self._usual_ratio(near)
+        # pages of which the first lexicon knows too little stay candidates
+        self._same_shape = near.mutual().pairs
         clear = {}
-        for pair, alike in near.mutual().pairs.items():
+        for pair, alike in self._same_shape.items():
             rivals = [self._rivals(page, pair, near)[:1] for page in pair]
             clear[pair] = alike - max(
                 (score for r in rivals for _, score in r), default=0.0

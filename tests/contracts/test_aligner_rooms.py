@@ -10,12 +10,11 @@ from crawler.aligner.bridges.word_clusters import WordClusters
 from crawler.aligner.bridges.word_for_word import WordForWord
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.scorers.combine import MODELS, load_model
-from crawler.aligner.scorers.keywords import KeywordScorer
 from crawler.aligner.scorers.lengths import LengthScorer
 from crawler.aligner.scorers.ngrams import NgramScorer
 from crawler.aligner.scorers.overlap import OverlapScorer
 from crawler.aligner.scorers.strand import StrandScorer
-from crawler.aligner.scorers.tsim import LinkTable, TsimScorer
+from crawler.aligner.scorers.tsim import TsimScorer
 from crawler.aligner.sketch import Sketcher
 from crawler.data import CandidatePair, LangPair
 from crawler.extract.document import build_document
@@ -41,8 +40,7 @@ SCORERS = [
     NgramScorer(FREQUENCIES),
     OverlapScorer(FREQUENCIES),
     StrandScorer(),
-    TsimScorer(LinkTable(LEXICON)),
-    KeywordScorer(LinkTable(LEXICON), FREQUENCIES),
+    TsimScorer(LEXICON),
 ]
 BRIDGES = [WordClusters(LEXICON), WordForWord(LEXICON)]
 

@@ -35,8 +35,8 @@ class TsimScorer:
 
     name: ClassVar[str] = "tsim"
 
-    def __init__(self, links: LinkTable) -> None:
-        self.links = links
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.links = LinkTable(lexicon)
 
     def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
         """tsim.score of each pair."""
@@ -62,11 +62,6 @@ class LinkTable:
     def __init__(self, lexicon: Lexicon) -> None:
         self._src, self._trg = lexicon.src, lexicon.trg  # sorted by src, then trg
         self._weight = np.sqrt(lexicon.p_src() * lexicon.p_trg())
-        # how good a link is among those of its src word, and of its trg word: 1 is best
-        self._rank = [
-            self._weight / _greatest(words, self._weight)
-            for words in (self._src, self._trg)
-        ]
         self.counted = lru_cache(_REMEMBERED)(_counted)
         self._entries = lru_cache(_REMEMBERED)(self._entries_of)
 
@@ -78,34 +73,16 @@ class LinkTable:
         Both arrays are sorted and without repetition. A word that both pages have is
         linked to itself with the least weight of all.
         """
-        places, entries = self._entries(src.tobytes())
-        place_trg, known = _places(trg, self._trg[entries])
+        places, words = self._entries(src.tobytes())
+        place_trg, known = _places(trg, words)
         same_trg, same = _places(trg, src)
         return (
             np.concatenate([places[known], np.flatnonzero(same)]),
             np.concatenate([place_trg[known], same_trg[same]]),
         )
 
-    def covered(
-        self, src: Words, trg: Words
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """How well each word of two pages is translated in the other: 1 is best.
-
-        Both arrays are sorted and without repetition. A word of both pages has 1.
-        """
-        found = np.zeros(len(src), np.float32), np.zeros(len(trg), np.float32)
-        places, entries = self._entries(src.tobytes())
-        place_trg, known = _places(trg, self._trg[entries])
-        ends = places[known], place_trg[known]
-        for quality, place, rank in zip(found, ends, self._rank):
-            # backwards: of several links of a word the best is the last to be written
-            quality[place[::-1]] = rank[entries[known]][::-1]
-        same_trg, same = _places(trg, src)
-        found[0][same] = found[1][same_trg[same]] = 1
-        return found
-
-    def _entries_of(self, page: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(place in the page, entry of the lexicon) of each link, best first."""
+    def _entries_of(self, page: bytes) -> tuple[NDArray[np.int64], Words]:
+        """(place in the page, translation) of each entry, best first."""
         src = np.frombuffer(page, np.uint32)
         starts = np.searchsorted(self._src, src, "left")
         counts = np.searchsorted(self._src, src, "right") - starts
@@ -114,15 +91,7 @@ class LinkTable:
         entries += np.repeat(starts - (ends - counts), counts)
         order = np.argsort(-self._weight[entries], kind="stable")
         places = np.repeat(np.arange(len(src)), counts)
-        return places[order], entries[order]
-
-
-def _greatest(words: Words, weight: NDArray[np.float32]) -> NDArray[np.float32]:
-    """For each entry the greatest weight of its word."""
-    _, number = np.unique(words, return_inverse=True)
-    greatest = np.zeros(len(words), np.float32)
-    np.maximum.at(greatest, number, weight)
-    return greatest[number]
+        return places[order], self._trg[entries[order]]
 
 
 def _places(page: Words, words: Words) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
