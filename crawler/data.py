@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -130,6 +130,17 @@ class Page:
     body: bytes  # content decoded (no gzip), transfer decoded, not charset decoded
     fetched_at: datetime  # aware, UTC
     record_id: str | None = None  # WARC-Record-ID, once it is written
+
+    @classmethod
+    def of_html(cls, url: str, html: str) -> Page:
+        """A page that is at hand as text, as a server would have answered it.
+
+        >>> Page.of_html("https://example.is/", "<p>Höfnin").header("content-type")
+        'text/html; charset=utf-8'
+        """
+        headers = (("Content-Type", "text/html; charset=utf-8"),)
+        body = html.encode("utf-8", "replace")
+        return cls(url, 200, headers, body, datetime.now(UTC))
 
     def header(self, name: str) -> str | None:
         """The first value of a header, whatever its case."""
