@@ -143,5 +143,6 @@ def view(live: LiveRun) -> RenderableType:
         panel(live.line(), str(live.run.path)),
         Panel(sites, title="best sites, and the dearest", title_align="left"),
         Panel(found, title="last pairs", title_align="left"),
+        *(Text(f"warning: {said}", "yellow") for said in live.warnings()),
         Text(f"not kept: {dropped}" if dropped else "", "dim"),
     )

@@ -12,6 +12,7 @@ from crawler.data import PairScore
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import read_pairs
 
+_SUSPICIOUS = 5  # failures of a site that are worth a warning: two dead links are none
 _RECENT = 60.0  # seconds over which a rate is taken
 
 
@@ -27,6 +28,7 @@ class LiveRun:
     by_site: Counter[str] = field(default_factory=Counter)  # pairs
     downloads_by_site: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
+    failing: Counter[str] = field(default_factory=Counter)  # no answer, or an error
     last: dict[str, Any] | None = None
     _offset: int = 0
     _times: deque[datetime] = field(default_factory=deque)
@@ -57,6 +59,8 @@ class LiveRun:
         self.downloads_by_site[visit["site"]] += 1
         if visit["reason"]:
             self.reasons[visit["reason"]] += 1
+            failed = visit["reason"].startswith(("no_answer/", "status/"))
+            self.failing[visit["site"]] += failed
         self.last = visit
         now = datetime.fromisoformat(visit["time"])
         self._times.append(now)
@@ -104,6 +108,18 @@ class LiveRun:
         )
         return [(s, self.by_site[s], self.downloads_by_site[s]) for s in cost[:most]]
 
+    def warnings(self, most: int = 3) -> list[str]:
+        """What a person should look at: sites most of whose downloads fail."""
+        bad = [
+            (failed, site)
+            for site, failed in self.failing.items()
+            if failed >= _SUSPICIOUS and 2 * failed > self.downloads_by_site[site]
+        ]
+        return [
+            f"{site}: {failed:,} of {self.downloads_by_site[site]:,} downloads failed"
+            for failed, site in sorted(bad, reverse=True)[:most]
+        ]
+
     def line(self) -> str:
         """The progress in one line, as the crawl itself shows it."""
         parts = [
@@ -112,5 +128,6 @@ class LiveRun:
             f"{self.pairs:,} pairs",
             f"frontier {self.waiting:,}",
         ]
+        parts += [f"{sum(self.failing.values()):,} failed"] if self.warnings(1) else []
         parts += [f"best {site} ({pairs:,})" for site, pairs, _ in self.best(1)]
         return " · ".join(parts)

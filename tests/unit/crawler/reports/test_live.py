@@ -66,6 +66,19 @@ def test_the_view_shows_totals_sites_and_the_last_pairs(run):
         assert said in text
 
 
+def test_a_site_whose_downloads_fail_is_a_warning(run):
+    with run.crawl_log.open("a") as log:
+        log.writelines(line("b.is", n, reason="status/404") for n in range(6))
+        log.writelines(line("c.is", n, reason="language") for n in range(9))
+    live = LiveRun(run)
+    live.look()
+    assert live.warnings() == ["b.is: 6 of 6 downloads failed"]
+    assert "6 failed" in live.line()
+    console = Console(width=100, file=io.StringIO())
+    console.print(view(live))
+    assert "warning: b.is: 6 of 6" in console.file.getvalue()
+
+
 def test_no_run_directory_is_an_error(tmp_path):
     with pytest.raises(RunDirError, match=r"is .* a run directory"):
         LiveRun(RunDir(tmp_path / "no"))
