@@ -15,6 +15,8 @@ stage, the memory of all processes together, bytes on the disk between the stage
                that the machine has
     spark      local[2] against two jobs
     giant      a site of 50,000 pages among others, two jobs, 4 GB
+    ngrams     across sites: how many of the pairs that sites have among 5,000 pages
+               would matching n-grams alone bring together?
 
 Writes results/realign.json, whose other parts stay.
 """
@@ -37,12 +39,20 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
 import xxhash
 
 from benchmarks.machine import machine
-from crawler.data import Page
+from crawler.aligner.candidates.shingles import ShinglesConfig
+from crawler.aligner.profile import AlignProfile
+from crawler.aligner.store import hash64
+from crawler.data import LangPair, Page
 from crawler.handles import handle_of
+from crawler.realign.matching_ngrams import MatchingNgrams
+from crawler.realign.request import load_lexicon
+from crawler.realign.steps import Extraction, Extractor, align_group, extract
 from crawler.urls import site_of
+from crawler.warc.inputs import Piece
 from crawler.warc.reader import iter_pages
 from tests.worlds import write_warc
 
@@ -166,6 +176,37 @@ def align(files: list[Path], out: Path, *words: object) -> dict[str, Any]:
     return result
 
 
+def brought_together(path: Path, langs: LangPair, lexicon: Path) -> dict[str, Any]:
+    """Pairs of sites whose pages are in each other's n-best lists by n-grams alone."""
+    known = load_lexicon(lexicon, langs)
+    groups: defaultdict[str, list[bytes]] = defaultdict(list)
+    pages = []
+    for record in extract(Piece(str(path)), Extractor([*langs]), Extraction()):
+        groups[record.group].append(record.data)
+        if record.lang:
+            pages.append(record.data)
+    pairs = {
+        (hash64(pair.src_url), hash64(pair.trg_url))
+        for group in groups.values()
+        for pair in align_group(group, langs, AlignProfile(), known).pairs
+    }
+    result: dict[str, Any] = {"pages": len(pages), "pairs": len(pairs)}
+    for order in (2, 3, 5):
+        profile = AlignProfile(shingles=ShinglesConfig(matching_order=order))
+        matching = MatchingNgrams(profile, len(pages), 1)
+        started = time.process_time()
+        rows = [found for _, found in matching.post(pages, langs, known)]
+        for step in MatchingNgrams.STEPS:
+            rows = [found for _, found in matching.run(step, rows)]
+        found = set(map(tuple, np.concatenate(rows).tolist()))
+        result[f"order {order}"] = {
+            "candidates": len(found),
+            "share of the pairs": round(len(pairs & found) / len(pairs), 3),
+            "cpu s": round(time.process_time() - started, 1),
+        }
+    return result
+
+
 def side_by_side(files: list[Path], out: Path, *words: object) -> float:
     """Seconds of two runs at once, each with half of the files."""
     outs = [out.with_name(f"{out.name}-{n}") for n in range(2)]
@@ -238,7 +279,7 @@ def main() -> None:
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()) / "realign"
     )
-    parts = ["growth", "sentences", "jobs", "spark", "giant"]
+    parts = ["growth", "sentences", "jobs", "spark", "giant", "ngrams"]
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     args = parser.parse_args()
     out = args.folder / f"out-{os.getpid()}"
@@ -310,6 +351,9 @@ def main() -> None:
     if "giant" in args.only:
         giant = make_collection(args.built, 50_000, args.folder / "giant", "giant.org")
         note("giant", align([*giant, *files[:2]], out, *words, "--jobs", 2))
+    if "ngrams" in args.only:
+        langs = LangPair.parse(args.langs)
+        note("ngrams", brought_together(files[0], langs, lexicon))
     for path in args.folder.glob(f"{out.name}*"):
         shutil.rmtree(path)
 
