@@ -15,6 +15,7 @@ stage, the memory of all processes together, bytes on the disk between the stage
                that the machine has
     spark      local[2] against two jobs
     giant      a site of 50,000 pages among others, two jobs, 4 GB
+    index      what the one step that sees all records takes, up to a million pages
     ngrams     across sites: how many of the pairs that sites have among 5,000 pages
                would matching n-grams alone bring together?
 
@@ -46,11 +47,13 @@ from benchmarks.machine import machine
 from crawler.aligner.candidates.shingles import ShinglesConfig
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.store import hash64
+from crawler.aligner.teachers import teachers
 from crawler.data import LangPair, Page
 from crawler.handles import handle_of
 from crawler.realign.matching_ngrams import MatchingNgrams
 from crawler.realign.request import load_lexicon
-from crawler.realign.steps import Extraction, Extractor, align_group, extract
+from crawler.realign.shuffle import Shuffle, write_records
+from crawler.realign.steps import Extraction, Extractor, Record, align_group, extract
 from crawler.urls import site_of
 from crawler.warc.inputs import Piece
 from crawler.warc.reader import iter_pages
@@ -176,6 +179,30 @@ def align(files: list[Path], out: Path, *words: object) -> dict[str, Any]:
     return result
 
 
+def index(pages: int, langs: LangPair, folder: Path) -> dict[str, Any]:
+    """Where the records of each group lie: made up, 128 pages a group and piece."""
+    folder.mkdir(parents=True)
+    files = []
+    for number in range(-(-pages // FILE_PAGES)):
+        groups = (f"site{number}-{group}.example" for group in count())
+        files.append(folder / f"{number:06}.records")
+        records = (
+            Record(group, lang, hash64(f"{group}{lang}{page}"), b"")
+            for group in islice(groups, -(-FILE_PAGES // 128))
+            for page in range(64)
+            for lang in langs
+        )
+        write_records(files[-1], records, [*langs])
+    started = time.process_time()
+    shuffle = Shuffle(files, [*langs])
+    sizes = shuffle.sizes(langs)
+    teachers(sizes, AlignProfile())
+    found = sum(len(shuffle.places(group, langs).file) for group in sizes)
+    spent = time.process_time() - started
+    shutil.rmtree(folder)
+    return {"pages": found, "groups": len(sizes), "cpu s": round(spent, 2)}
+
+
 def brought_together(path: Path, langs: LangPair, lexicon: Path) -> dict[str, Any]:
     """Pairs of sites whose pages are in each other's n-best lists by n-grams alone."""
     known = load_lexicon(lexicon, langs)
@@ -279,7 +306,7 @@ def main() -> None:
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()) / "realign"
     )
-    parts = ["growth", "sentences", "jobs", "spark", "giant", "ngrams"]
+    parts = ["growth", "sentences", "jobs", "spark", "giant", "index", "ngrams"]
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     args = parser.parse_args()
     out = args.folder / f"out-{os.getpid()}"
@@ -351,8 +378,11 @@ def main() -> None:
     if "giant" in args.only:
         giant = make_collection(args.built, 50_000, args.folder / "giant", "giant.org")
         note("giant", align([*giant, *files[:2]], out, *words, "--jobs", 2))
+    langs = LangPair.parse(args.langs)
+    if "index" in args.only:
+        sizes = (10_000, 100_000, 1_000_000)
+        note("index", [index(pages, langs, out.with_name("index")) for pages in sizes])
     if "ngrams" in args.only:
-        langs = LangPair.parse(args.langs)
         note("ngrams", brought_together(files[0], langs, lexicon))
     for path in args.folder.glob(f"{out.name}*"):
         shutil.rmtree(path)
