@@ -28,7 +28,7 @@ _EXTRAS = {
     "spark": "pyspark",
     "parquet": "pyarrow",
     "xlmr": "torch",
-    "pdf": "pypdf",
+    "pdf": "pdfminer",
     "js": "scrapy_playwright",
     "watch": "rich",
 }

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _HANDLER = "crawler.components.conversion.ConvertingHandler"
-_EXTRAS = {"PDF": ("pdf", "pypdf"), "JS_SITES": ("js", "scrapy_playwright")}
+_EXTRAS = {"PDF": ("pdf", "pdfminer"), "JS_SITES": ("js", "scrapy_playwright")}
 
 
 class ConversionAddon:

@@ -1,14 +1,15 @@
 """PDF to HTML: text in reading order, headings, paragraphs, links, running titles.
 
 A PDF says where glyphs stand and how large they are, not what they are to each other.
-So: fragments of one height are a line; a wider gap than the page's usual one, another
+pdfminer.six finds words by the gaps between glyphs (in many files there are no blanks),
+lines, and the order of columns. Then: a wider gap than the page's usual one, another
 size of type or a bullet starts a paragraph; larger type than the body's is a heading;
 what stands at the edge of most pages alike, but for its digits, is a running title, and
 goes into a <footer>, which is boilerplate to what reads the HTML. A word hyphenated at
 the end of a line is one word again.
 
-pypdf does the reading, in a process of its own with bounds on memory, time, pages and
-what comes out: a PDF is a program somebody else wrote.
+All in a process of its own with bounds on memory, time, pages and what comes out: a PDF
+is a program somebody else wrote.
 
 In: bytes.  Out: HTML with <title>, <html lang>, <h1> to <h3>, <p>, <a>.
 Differs from what one might wish: tables are paragraphs; scanned pages are empty.
@@ -24,20 +25,22 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawler.errors import BifocalError
 
 if TYPE_CHECKING:
-    from pypdf import PageObject, PdfReader
+    from pdfminer.layout import LTTextLine
+    from pdfminer.pdfdocument import PDFDocument
+    from pdfminer.pdfpage import PDFPage
 
 PDF = b"%PDF-"
 MAX_PAGES = 200  # of a document; what follows is left out: a report, not an archive
-MAX_SECONDS = 20  # of processor time: 200 pages of text take 10
+MAX_SECONDS = 40  # of processor time: 200 pages of manuals take 14
 MAX_MEMORY = 1 << 30  # bytes of address space
 MAX_HTML = 5_000_000  # characters; crawler.extract.document reads no more
 
@@ -63,7 +66,7 @@ def looks_like_pdf(body: bytes) -> bool:
 def pdf_to_html(body: bytes, seconds: int = MAX_SECONDS) -> str:
     """The text of a PDF as HTML. PdfError: time, memory, encrypted, no_text, damaged.
 
-    Takes 0.2 s for its process and some 50 ms a page; see the bounds above.
+    Takes 0.3 s for its process and some 70 ms a page (manuals); see the bounds above.
     """
     words = [sys.executable, "-m", "crawler.extract.pdf", str(seconds)]
     try:
@@ -82,37 +85,33 @@ def pdf_to_html(body: bytes, seconds: int = MAX_SECONDS) -> str:
 # ------------------------------------------------------------- inside the process
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Line:
     """Text at one height of a page; y grows downwards, in points."""
 
     y: float
-    size: float
-    parts: list[str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        """Its text, white space folded, ligatures as letters."""
-        text = _LIGATURE.sub(
-            lambda found: unicodedata.normalize("NFKC", found[0]), "".join(self.parts)
-        )
-        return " ".join(text.split())
+    size: float  # of its type
+    text: str  # white space folded, ligatures as letters
 
 
 def read(body: bytes) -> str:
     """What `pdf_to_html` gives, without bounds."""
-    from pypdf import PasswordType, PdfReader
+    from pdfminer.pdfdocument import PDFDocument, PDFPasswordIncorrect
+    from pdfminer.pdfpage import PDFPage
+    from pdfminer.pdfparser import PDFParser
 
-    reader = PdfReader(io.BytesIO(body))
-    if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
-        raise PdfError("encrypted")
-    pages = [list(_lines(page)) for page in reader.pages[:MAX_PAGES]]
-    if not any(line.text for lines in pages for line in lines):
+    try:
+        document = PDFDocument(PDFParser(io.BytesIO(body)))
+    except PDFPasswordIncorrect as error:
+        raise PdfError("encrypted") from error
+    found = list(islice(PDFPage.create_pages(document), MAX_PAGES))
+    pages = [list(lines) for lines in _lines(found)]
+    if not any(pages):
         raise PdfError("no_text")
     body_size = _usual_size(pages)
     running = _running(pages)
-    parts = [_head(reader)]
-    for page, lines in zip(reader.pages, pages):
+    parts = [_head(document)]
+    for page, lines in zip(found, pages):
         main = [line for line in lines if _shape(line) not in running]
         for paragraph in _paragraphs(main):
             size = paragraph[0].size
@@ -125,38 +124,46 @@ def read(body: bytes) -> str:
     return "\n".join(parts)[:MAX_HTML]
 
 
-def _head(reader: PdfReader) -> str:
-    about = reader.metadata
-    title = str((about and about.title) or "")
-    lang = str(reader.root_object.get("/Lang", ""))
+def _head(document: PDFDocument) -> str:
+    from pdfminer.utils import decode_text
+
+    def said(value: object) -> str:
+        return escape(decode_text(value)) if isinstance(value, bytes) else ""
+
+    titles = [about.get("Title") for about in document.info]
+    title = said(titles[0] if titles else None)
+    lang = said(document.catalog.get("Lang"))
     return (
-        f'<!doctype html><html lang="{escape(lang)}">'
-        f'<meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<!doctype html><html lang="{lang}"><meta charset="utf-8">'
+        f"<title>{title}</title>"
     )
 
 
-def _lines(page: PageObject) -> Iterator[Line]:
-    """The lines of a page in the order in which they are drawn."""
-    found: list[Line] = []
-    fresh = True
+def _lines(pages: Iterable[PDFPage]) -> Iterator[Iterator[Line]]:
+    """The lines of each page in reading order: column by column."""
+    from pdfminer.converter import PDFPageAggregator
+    from pdfminer.layout import LAParams, LTTextBox
+    from pdfminer.pdfinterp import PDFPageInterpreter, PDFResourceManager
 
-    def visit(text: str, cm: Any, tm: Any, font: Any, size: float) -> None:
-        nonlocal fresh
-        if text.endswith("\n"):
-            fresh = True
-        if not text.strip():
-            if found and text and not fresh:
-                found[-1].parts.append(" ")
-            return
-        scale = (tm[0] ** 2 + tm[1] ** 2) ** 0.5 * (cm[0] ** 2 + cm[1] ** 2) ** 0.5
-        y = -(tm[4] * cm[1] + tm[5] * cm[3] + cm[5])
-        if fresh:
-            found.append(Line(y, round(size * scale, 1)))
-        found[-1].parts.append(text)
-        fresh = text.endswith("\n")
+    resources = PDFResourceManager()
+    device = PDFPageAggregator(resources, laparams=LAParams())
+    interpreter = PDFPageInterpreter(resources, device)
+    for page in pages:
+        interpreter.process_page(page)
+        layout = device.get_result()
+        boxes = [box for box in layout if isinstance(box, LTTextBox)]
+        yield (line for box in boxes for line in map(_line, box) if line.text)
 
-    page.extract_text(visitor_text=visit)
-    return (line for line in found if line.text)
+
+def _line(line: LTTextLine) -> Line:
+    from pdfminer.layout import LTChar
+
+    sizes = [char.size for char in line if isinstance(char, LTChar)]
+    text = _LIGATURE.sub(
+        lambda found: unicodedata.normalize("NFKC", found[0]), line.get_text()
+    )
+    size = round(median(sizes), 1) if sizes else 0.0
+    return Line(-line.y0, size, " ".join(text.split()))
 
 
 def _usual_size(pages: Iterable[Sequence[Line]]) -> float:
@@ -225,13 +232,17 @@ def _level(ratio: float) -> str:
     return "h1" if ratio >= 1.6 else "h2" if ratio >= 1.3 else "h3"
 
 
-def _uris(page: PageObject) -> Iterator[str]:
+def _uris(page: PDFPage) -> Iterator[str]:
     """Where the links of a page lead."""
-    for annotation in page.get("/Annots") or ():
-        action = annotation.get_object().get("/A")
-        uri = action.get_object().get("/URI") if action else None
-        if uri:
-            yield str(uri)
+    from pdfminer.pdftypes import resolve1
+    from pdfminer.utils import decode_text
+
+    for reference in resolve1(page.annots) or ():
+        annotation = resolve1(reference)
+        action = resolve1(annotation.get("A")) if isinstance(annotation, dict) else None
+        uri = resolve1(action.get("URI")) if isinstance(action, dict) else None
+        if isinstance(uri, bytes):
+            yield decode_text(uri)
 
 
 def main() -> int:

@@ -234,7 +234,7 @@ def test_a_browser_that_is_not_there_is_named(tmp_path):
 
 
 def test_an_extra_that_is_missing_is_named(tmp_path, monkeypatch):
-    hidden = "lambda name, *more: None if name == 'pypdf' else real(name, *more)"
+    hidden = "lambda name, *more: None if name == 'pdfminer' else real(name, *more)"
     (tmp_path / "sitecustomize.py").write_text(
         "import importlib.util as util\n"
         f"real = util.find_spec\nutil.find_spec = {hidden}\n"

@@ -120,3 +120,9 @@ def test_whatever_is_flipped_in_a_pdf_it_is_read_or_refused():
             broken[dice.randrange(8, len(broken))] = dice.randrange(256)
         with contextlib.suppress(PdfError):
             assert pdf_to_html(bytes(broken)).startswith("<!doctype html>")
+
+
+def test_words_are_told_apart_where_the_file_has_gaps_in_place_of_blanks():
+    """As TeX writes them: kerning between words, and no blank."""
+    words = b"BT /F1 9 Tf 20 20 Td [(The) -300 (ferry) -300 (leaves)] TJ ET"
+    assert "<p>The ferry leaves</p>" in pdf_to_html(packed(words))
