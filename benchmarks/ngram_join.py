@@ -71,14 +71,16 @@ def ours(pages: int, folder: Path) -> int:
     sources = sorted(folder.glob("*.npz"))
     sent: defaultdict[int, list[Path]] = defaultdict(list)
     for shard in range(matching.shards):
-        postings = [np.load(path)[str(shard)] for path in sources]
+        postings = [np.load(path, allow_pickle=False)[str(shard)] for path in sources]
         for target, rows in matching.run("meet", postings):
             path = folder / f"met-{shard}-{target}.npy"
             np.save(path, rows)
             sent[target].append(path)
     count = 0
     for target, paths in sent.items():
-        weighed = matching.run("weigh", map(np.load, paths))
+        weighed = matching.run(
+            "weigh", (np.load(path, allow_pickle=False) for path in paths)
+        )
         for number, (_, rows) in enumerate(weighed):
             count += int(np.count_nonzero((rows["src"] > 0) & (rows["trg"] > 0)))
             np.save(folder / f"weighed-{target}-{number}.npy", rows)
@@ -90,7 +92,7 @@ def duckdb(pages: int, folder: Path) -> int:
     import duckdb
 
     db = duckdb.connect(str(folder / "pairs.duckdb"))
-    db.execute(f"SET threads = 1; SET memory_limit = '{MEMORY}'")
+    db.execute(f"PRAGMA threads = 1; PRAGMA memory_limit = '{MEMORY}'")
     db.execute(SQL.format(pages=pages, rows=folder / "*.parquet"))
     (count,) = db.execute("SELECT count(*) FROM met").fetchone() or (0,)
     return int(count)
@@ -126,7 +128,7 @@ def sort(pages: int, folder: Path) -> int:
     ) as process:
         assert process.stdin is not None
         for path in sorted(folder.glob("*.npz")):
-            for rows in np.load(path).values():
+            for rows in np.load(path, allow_pickle=False).values():
                 lines = (f"{g:x} {p:x} {t:d}\n" for g, p, t in rows.tolist())
                 process.stdin.write("".join(lines).encode())
     return pages * NGRAMS
