@@ -62,7 +62,11 @@ def crawl(
                     *(sys.executable, "-m", "scrapy", "crawl", "bilingual"),
                     *("-L", "WARNING", "-a", f"seeds={seeds}", "-a", f"langs={langs}"),
                     *("-s", f"REPLAY_WARCS={warcs}", "-s", f"RUN_DIR={run}"),
-                    *("-s", f"FRONTIER_URL={server.url('all', worker=run.name)}"),
+                    # a replay has nobody to be polite to
+                    *(
+                        "-s",
+                        f"FRONTIER_URL={server.url('all', worker=run.name, pause=0)}",
+                    ),
                     *("-s", "SENTENCES=False"),
                 ],
                 cwd=ROOT,
@@ -86,8 +90,8 @@ def align(folder: Path, langs: LangPair) -> set[tuple[str, str]]:
     """The reference result: the pairs of everything that was stored."""
     warcs = [str(path) for path in sorted(folder.glob("worker*/warc"))]
     out = folder / "out"
-    command = [sys.executable, "-c", "from crawler.cli import main; main()", "align"]
-    command += [*warcs, "--langs", str(langs), "--out", str(out)]
+    command = [str(Path(sys.executable).with_name("bifocal")), "align", *warcs]
+    command += ["--langs", str(langs), "--out", str(out)]
     subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     return {(pair.src_url, pair.trg_url) for pair in read_pairs(out / "pairs.tsv.gz")}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -89,8 +90,10 @@ class Archive:
         self._writer.flush()
 
     def close(self) -> None:
-        """Complete the last file."""
+        """Complete the last file; a folder without one would only be in the way."""
         self._writer.close()
+        with suppress(OSError):  # there are files
+            self._writer.folder.rmdir()
 
 
 def page_of(response: Response, url: str, counts: Counter[str]) -> Page:

@@ -383,16 +383,27 @@ class RedisFrontier:
         fair = -(-open_sites // max(workers, 1))
         if len(open_here) < fair:
             self._look(wanted=fair - len(open_here))
-        untouched = [
-            site
-            for site in open_here
-            if site in self._owned
-            and not self._owned[site].fetched
-            and site not in in_hand
-        ]
-        surplus = untouched[: max(len(open_here) - fair, 0)]
-        if surplus:
-            self._write(surplus, release=True)
+        self._give_back(
+            [site for site in open_here if site in self._owned.keys() - in_hand], fair
+        )
+
+    def _give_back(self, sites: Sequence[Site], fair: int) -> None:
+        """Let go what is more than a fair share, of these sites if it can be.
+
+        Those that we have not begun; and of the others, those with the fewest pages, if
+        somebody has come who has far less. A change of hands costs the site a pause.
+        """
+        surplus = sum(map(self._is_open, self._owned)) - fair
+        if surplus <= 0:
+            return
+        begun = [site for site in sites if self._owned[site].fetched]
+        untouched = [site for site in sites if not self._owned[site].fetched]
+        given = untouched[:surplus]
+        if surplus >= fair:  # twice a fair share or more
+            begun.sort(key=lambda site: self._owned[site].done)
+            given += begun[: surplus - len(given)]
+        if given:
+            self._write(given, release=True)
 
     def _is_open(self, site: Site) -> bool:
         return site not in self._retired and self._local.best(site) is not None

@@ -167,8 +167,9 @@ def check(outcome: Outcome, reference: set[tuple[str, str]], what: str) -> None:
     assert outcome.pairs == reference
     assert outcome.twice <= ON_THE_WAY
     assert outcome.shortest_gap >= DELAY - 0.01  # clocks of two processes
-    # a site goes from one worker to the other, and never back
-    assert all(len(names) <= 2 for names in outcome.owners)
+    # a site changes hands when it is shared out and when a worker is lost, and never
+    # is one worker's page among another's
+    assert all(len(names) <= 3 for names in outcome.owners)
 
 
 @pytest.fixture(scope="module")

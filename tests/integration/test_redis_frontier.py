@@ -92,6 +92,27 @@ def test_workers_share_the_sites_and_fetch_each_url_once(run):
     assert all(len(workers) == 1 for workers in owners.values())
 
 
+def test_who_comes_late_gets_a_share_of_what_was_begun(run):
+    first = run("first", pause=0)
+    first.push([entry(f"{n}.is", page) for n in range(4) for page in range(9)])
+    pages = 0
+    for n in (3, 2, 2, 1, 1, 1, 0, 0, 0, 0):
+        found = first.pop({f"{m}.is" for m in range(4) if m != n})
+        first.release(found.url, done=True)
+        pages += 1
+    in_hand = first.pop({"0.is", "1.is", "2.is"})
+    first.commit()
+    late = run("late")
+    first._looked = float("-inf")
+    assert first.pop().site in ("0.is", "3.is")
+    assert set(first.sites()) == {"0.is", "3.is"}  # one is in hand
+    late._looked = float("-inf")
+    assert late.pop().site in ("1.is", "2.is")
+    assert set(late.adopted()) == {"1.is", "2.is"}
+    assert first.holds(in_hand.url)
+    assert late.counts()["done"] == pages
+
+
 def test_what_is_pushed_to_a_site_of_another_worker_gets_there(run):
     ours, theirs = run("a"), run("b")
     ours.push([entry("a.is", 0)])
