@@ -9,14 +9,13 @@ worker, by two and by four: real processes, a real redis-server. Compared are
 * how often each URL was fetched,
 * the order: the area under "true pairs whose both pages are downloaded, against pages
   downloaded", relative to the oracle's, which has another pair with every two
-  downloads. Of each site by its own downloads, as in crawl_curve.py (mean over sites
-  that have pairs, and the worst change of a site against one worker), and of all sites
-  together, by the time of the downloads of all workers.
+  downloads. Of each site by its own downloads (mean over the sites that have pairs, as
+  in crawl_curve.py), and of all sites together, by the time of the downloads.
 
-Together, more workers are no better order: one worker asks the best site of all, four
-ask the best of a quarter each, at the same time. Where every site has to wait between
-two pages, as on the web, all sites move at once, with one worker and with four.
-`--delay` (seconds between two pages of a site, which a replay does without) shows that.
+Together, more workers cannot keep the order of one: in a replay nobody waits, so one
+worker asks the best site of all, and four ask the best of a quarter each at the same
+time. On the web every site waits between two pages, and all sites move at once, with
+one worker as with four; what is left of the order is the order within each site.
 """
 
 from __future__ import annotations
@@ -56,24 +55,21 @@ def crawl(
     warcs = ",".join(str(site.warc) for site in sites)
     runs = [folder / f"worker{n}" for n in range(workers)]
     with RedisServer(folder) as server:
+        # a replay has nobody to be polite to
+        urls = [server.url("all", worker=run.name, pause=0) for run in runs]
         processes = [
             subprocess.Popen(
                 [
                     *(sys.executable, "-m", "scrapy", "crawl", "bilingual"),
                     *("-L", "WARNING", "-a", f"seeds={seeds}", "-a", f"langs={langs}"),
                     *("-s", f"REPLAY_WARCS={warcs}", "-s", f"RUN_DIR={run}"),
-                    # a replay has nobody to be polite to
-                    *(
-                        "-s",
-                        f"FRONTIER_URL={server.url('all', worker=run.name, pause=0)}",
-                    ),
-                    *("-s", "SENTENCES=False"),
+                    *("-s", f"FRONTIER_URL={url}", "-s", "SENTENCES=False"),
                 ],
                 cwd=ROOT,
                 env=ENVIRONMENT,
                 stdout=subprocess.DEVNULL,
             )
-            for run in runs
+            for run, url in zip(runs, urls, strict=True)
         ]
         for process in processes:
             if process.wait():
