@@ -383,9 +383,8 @@ class RedisFrontier:
         fair = -(-open_sites // max(workers, 1))
         if len(open_here) < fair:
             self._look(wanted=fair - len(open_here))
-        self._give_back(
-            [site for site in open_here if site in self._owned.keys() - in_hand], fair
-        )
+        idle = self._owned.keys() - in_hand
+        self._give_back([site for site in open_here if site in idle], fair)
 
     def _give_back(self, sites: Sequence[Site], fair: int) -> None:
         """Let go what is more than a fair share, of these sites if it can be.
