@@ -76,7 +76,7 @@ def remark(finding: Finding, langs: LangPair | None) -> str:
         if finding.outcome == "no_answer/AddressRefusedError":
             return "a private address: if you mean it, -s ADDRESS_ALLOW=HOST"
         return _CURES.get(finding.outcome.partition("/")[0], "")
-    parts = [finding.lang or "no known language"]
+    parts = [finding.lang or "no known language (built by scripts? -s JS_SITES=HOST)"]
     if finding.declared:
         parts.append(f"declares {','.join(finding.declared)}")
     if finding.url != finding.seed:
