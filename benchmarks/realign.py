@@ -334,7 +334,7 @@ def main() -> None:
             growth.append(align(files[: pages // FILE_PAGES], out, *words))
             note("growth", growth)
     if "sentences" in args.only:
-        pairs = align(files[:2], out, *words)
+        pairs = align(files[: args.pages[0] // FILE_PAGES], out, *words)
         corpus = args.folder / "corpus"
         shutil.rmtree(corpus, ignore_errors=True)
         command = bifocal("corpus", out, "--langs", args.langs, "--out", corpus)
