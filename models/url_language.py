@@ -138,6 +138,7 @@ class _Weights(NamedTuple):
 
     labels: tuple[Lang, ...]
     temperature: np.float32
+    trust: np.float32  # factor of the gates
     table: FloatArray  # (buckets, width)
     out: FloatArray  # (width, labels)
     out_bias: FloatArray
@@ -153,6 +154,7 @@ def _read(path: str | Path | None) -> _Weights:
         return _Weights(
             tuple(meta["labels"]),
             np.float32(meta["temperature"]),
+            np.float32(meta["trust"]),
             arrays["table"].astype(np.float32) * arrays["table_scale"],
             arrays["out_weight"].T,
             arrays["out_bias"],
@@ -175,7 +177,7 @@ class _Network:
         self._out = weights.out / weights.temperature
         self._out_bias = weights.out_bias / weights.temperature
         self._gate, self._gate_bias = weights.gate, weights.gate_bias
-        self._temperature = weights.temperature
+        self._gate_scale = weights.trust / weights.temperature
         self._label_index = {label: i for i, label in enumerate(self.labels)}
         self._recent: dict[str, FloatArray] = {}
 
@@ -199,7 +201,7 @@ class _Network:
         np.add.at(
             scores,
             (inputs.rows, inputs.labels),
-            gates[inputs.rows, inputs.places] / self._temperature,
+            gates[inputs.rows, inputs.places] * self._gate_scale,
         )
         scores -= scores.max(axis=1, keepdims=True)
         np.exp(scores, out=scores)

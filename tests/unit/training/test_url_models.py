@@ -60,6 +60,15 @@ def test_the_hashed_language_model(language_weights):
     assert sum(answers[1].values()) == pytest.approx(1)
 
 
+def test_markers_are_trusted_as_dev_says():
+    from training.networks import HashedLanguageNet
+
+    network = HashedLanguageNet(["unk", "en", "is"], 4096, 16, 0.2)
+    better_from = 1.5  # dev has nothing against more, but nothing for it either
+    best = url_language.fit_trust(network, lambda: float(network.trust >= better_from))
+    assert best == (1.0, better_from)
+
+
 def test_numpy_and_torch_agree(language_weights, data_folder):
     """The shipped code computes what was trained, but for the table's 8 bits."""
     from training.loop import load_tensors
@@ -71,8 +80,10 @@ def test_numpy_and_torch_agree(language_weights, data_folder):
         load_tensors(language_weights.parent / "best.pt")["network"]
     )
     with np.load(language_weights) as content:
-        temperature = json.loads(str(content["meta"]))["temperature"]
-    expected = (network.eval()(URLS) / temperature).softmax(1).detach().numpy()
+        meta = json.loads(str(content["meta"]))
+    network.trust = meta["trust"]
+    scores = network.eval()(URLS) / meta["temperature"]
+    expected = scores.softmax(1).detach().numpy()
     np.testing.assert_allclose(model.probabilities(URLS), expected, atol=0.02)
 
 
