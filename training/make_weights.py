@@ -3,7 +3,7 @@
     data=FOLDER    the tables of URLs and pairs
     worlds=FOLDER  sites built from packages: built/NAME.warc.gz, truth/NAME.truth.tsv
     out=FOLDER     for the terms, both runs, and in the end both .npz files
-    share=0.1      of the train sites, and one epoch: to try whether all of it runs
+    share=0.1      of the train sites, one short epoch: to try whether all of it runs
 
 The Debian packages of `packages.txt` are downloaded to out/debs by apt-get, unless they
 lie there; nothing is installed. What is in `out` already is not made again, and a
@@ -48,14 +48,16 @@ def main(words: Sequence[str]) -> None:
     out = Path(profile.out)
     terms = ",".join(f'"{path}"' for path in make_terms(Path(profile.worlds), out))
     common = [f"data={profile.data}", f"terms=[{terms}]", f"rows.share={profile.share}"]
-    short = ["loop.max_epochs=1"] if profile.share < 1 else []
+    few = ["loop.max_epochs=1", "rows.slugs=1000", "rows.remarked=1000"]
+    short = few if profile.share < 1 else []
     language = url_language.run(
         read_profile(
             LanguageProfile,
             ["language-hashed", *common, *short, f"out={out / 'language'}"],
         )
     )
-    short = ["words.loop.max_epochs=1"] if profile.share < 1 else []
+    few = ["words.loop.max_epochs=1", "words.texts=5000"]
+    short = few if profile.share < 1 else []
     pair = url_pair.run(
         read_profile(
             PairProfile,
