@@ -68,6 +68,7 @@ class FrontierScheduler(BaseScheduler):
         self._direct: deque[Request] = deque()
         self._asked_to_wait: dict[Site, float] = {}
         self._wake_at = 0.0
+        self._nothing_until = 0.0  # there is no need to look before, unless told
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -104,17 +105,24 @@ class FrontierScheduler(BaseScheduler):
         One that carries a lease goes on with it (a redirected robots.txt) and is next;
         any other (of another component, of the shell) becomes a seed.
         """
+        self._nothing_until = 0.0
         if "lease" in request.meta:
             self._direct.append(request)
             return True
         return self.frontier.seed([request.url]).added > 0
 
     def next_request(self) -> Request | None:
-        """The next page, or the robots.txt that must be read before it."""
+        """The next page, or the robots.txt that must be read before it.
+
+        The engine asks four times for each answer, which may change something once.
+        """
         if self._direct:
             return self._direct.popleft()
+        now = monotonic()
+        if now < self._nothing_until:
+            return None
         try:
-            return self._next_request(monotonic())
+            return self._next_request(now)
         except BifocalError as error:
             self._spider.fail(error)
             deferred_from_coro(self._crawler.engine.close_spider_async(reason="error"))
@@ -141,6 +149,9 @@ class FrontierScheduler(BaseScheduler):
                 dont_filter=True,
             )
         self._wake_later(now)
+        opens = self._gate.wait(now)
+        soon = _LOOK / 2  # surely before the wake-up that was just set
+        self._nothing_until = now + (soon if opens is None else min(opens, soon))
         return None
 
     # ------------------------------------------------- what the spider calls
@@ -155,6 +166,7 @@ class FrontierScheduler(BaseScheduler):
             self._asked_to_wait.pop(lease.site, 0.0),
         )
         self._gate.finish(lease.site, monotonic(), delay)
+        self._nothing_until = 0.0
         wake_engine(self._crawler)
 
     def back_off(self, site: Site, seconds: float) -> None:

@@ -19,6 +19,7 @@ from crawler.data import (
     Lang,
     Link,
     PairScore,
+    Score,
     ScoredUrl,
     Site,
 )
@@ -39,6 +40,8 @@ MIN_FALL = 0.01
 # costs it the last of what it learned, and nothing of what was found.
 SAVE_SHARE = 0.2
 MIN_SAVE = 200  # pages
+# URLs that need no look into the store when they are linked again: 10 MB.
+REMEMBERED = 50_000
 # How many fallen URLs are put back before one is taken anyway.
 MAX_PUT_BACK = 50
 # What came of a done URL, if not a page in a known language: a page in none, an error,
@@ -96,6 +99,8 @@ class Frontier:
         self._done = store.counts()["done"]
         self._dry = False  # what is pending belongs to sites that are closed
         self._taken_over: list[Site] = []
+        # URL → the best score that the store was given for it, as long as that stands
+        self._offered: dict[str, Score] = {}
 
     def __len__(self) -> int:
         return len(self.store)
@@ -165,12 +170,27 @@ class Frontier:
         """Keep URLs that are scored already (redirect targets, raised links)."""
         if self._learner:
             scored = [item for item in scored if not self._is_given_up(item)]
-        counts = self.store.push([self._entry(item) for item in scored])
+        fresh = [item for item in scored if not self._is_known(item)]
+        counts = self.store.push([self._entry(item) for item in fresh])
+        ignored = counts.ignored + len(scored) - len(fresh)
+        counts = replace(counts, ignored=ignored)
+        self._remember(fresh)
         self._dry = self._dry and not counts.added
         self.counts["frontier/added"] += counts.added
         self.counts["frontier/raised"] += counts.raised
         self.counts["frontier/ignored"] += counts.ignored
         return counts
+
+    def _is_known(self, scored: ScoredUrl) -> bool:
+        """Would the store ignore it? Most links of a page are its site's menu."""
+        return scored.score <= self._offered.get(scored.link.url, -1.0)
+
+    def _remember(self, offered: Iterable[ScoredUrl]) -> None:
+        if len(self._offered) > REMEMBERED:
+            self._offered.clear()
+        for item in offered:
+            known = self._offered.get(item.link.url, item.score)
+            self._offered[item.link.url] = max(known, item.score)
 
     def _is_given_up(self, scored: ScoredUrl) -> bool:
         """Is a URL worth nothing? The scorer says why, as its only evidence."""
@@ -259,8 +279,13 @@ class Frontier:
             put_back += 1
             self.counts["frontier/put_back"] += 1
             payload = _payload(now, lease.tries, self._done)
-            self.store.release(lease.url, done=False, score=now.score, payload=payload)
+            self._put_back(lease, now.score, payload)
         return None
+
+    def _put_back(self, lease: Lease, score: Score, payload: bytes) -> None:
+        """Make a leased URL pending again, with a score that may be lower."""
+        self._offered.pop(lease.url, None)
+        self.store.release(lease.url, done=False, score=score, payload=payload)
 
     def _unified(self, link: Link) -> Link:
         """The link with the scheme that its host is known to answer to."""
@@ -351,7 +376,7 @@ class Frontier:
         # half: what failed once fails often, and others wait
         score = min(lease.score, 1.0) / 2
         payload = _payload(scored, tries, lease.scored_at)
-        self.store.release(lease.url, done=False, score=score, payload=payload)
+        self._put_back(lease, score, payload)
         self._dry = False
         return True
 
@@ -389,6 +414,7 @@ class Frontier:
         """A pop may bring sites that another worker had: go on from what it knew."""
         sites = self.store.adopted()
         if sites:
+            self._offered.clear()  # it may have lowered scores, or lost what it had
             known = self._recall(sites)
             if self._learner:
                 self._learner.restore(b"", known)
