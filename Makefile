@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check docs install install-dev clean
+.PHONY: demo test check speed docs install install-dev clean
 
 demo: install
 	$(VENV)/bin/bifocal demo
 
 test: install-dev
 	$(VENV)/bin/python -m pytest -n 2 --dist loadfile
+
+# Has a crawl become slower, beside Scrapy that only fetches? Two minutes.
+speed: install-dev
+	$(VENV)/bin/python -m benchmarks.throughput regress
 
 check: install-dev
 	$(VENV)/bin/ruff format --check .

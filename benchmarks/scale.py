@@ -5,12 +5,11 @@
 
 Results and a figure go to benchmarks/results/scale.json and scale.svg. Everything of a
 crawl that knows of other pages is run, in the process and without a network: the site
-gate with 32 sites in flight, the frontier in SQLite, the scorer of the profile. First
-it is filled with so many URLs of so many sites, from pages of 40 links as in
-benchmarks/frontier.py; then pages are taken, "fetched" and their links put in. What is
-measured is the processor time of a page, the latency of taking the next URL, and the
-process's memory. Everything else that a page costs (benchmarks/throughput.py) knows of
-no other page, so it is flat by construction.
+gate with 32 sites in flight, the frontier in SQLite, the scorer of the profile. First it is
+filled with so many URLs of so many sites, from pages of 40 links; then pages are taken,
+"fetched" and their links put in. What is measured is the processor time of a page, the
+latency of taking the next URL, and the process's memory. Everything else that a page
+costs (benchmarks/throughput.py) knows of no other page, so it is flat by construction.
 """
 
 from __future__ import annotations
@@ -67,14 +66,14 @@ class Web:
         self._random = random.Random(1)
         self.known = [1] * sites
 
-    def page(self, url: str) -> Document:
-        """A page with links to its neighbours and some that nobody has seen."""
+    def page(self, url: str, new: int) -> Document:
+        """A page with links to known pages of its site, and to so many new ones."""
         site = int(url[12:17])
         known = self.known[site]
-        numbers = [known + n for n in range(NEW)]
-        self.known[site] = known + NEW
+        numbers = [known + n for n in range(new)]
+        self.known[site] = known + new
         draw = self._random.random
-        numbers += [int(draw() * known) for _ in range(LINKS - NEW)]
+        numbers += [int(draw() * known) for _ in range(LINKS - new)]
         links = tuple(Link(url_of(site, n), url, f"page {n}", depth=1) for n in numbers)
         return document(url, site, links)
 
@@ -86,7 +85,7 @@ def filled(frontier: Frontier, web: Web, urls: int) -> None:
     number = 0
     while len(frontier) < urls:
         site = number % sites
-        page = web.page(url_of(site, 0))
+        page = web.page(url_of(site, 0), LINKS)
         frontier.found(page, page.links)
         number += 1
         if number % 100 == 0:
@@ -122,7 +121,7 @@ def measure(profile: str, urls: int, sites: int, folder: str) -> dict[str, Any]:
             start = perf_counter()
         cpu += process_time() - start_cpu
         lease = flight.popleft()
-        fetched = web.page(lease.url)  # made up outside the clock
+        fetched = web.page(lease.url, NEW)  # made up outside the clock
         start_cpu = process_time()
         frontier.fetched(lease, fetched, size=20_000, seconds=0.1)
         frontier.found(fetched, fetched.links)
