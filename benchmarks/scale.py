@@ -5,11 +5,11 @@
 
 Results and a figure go to benchmarks/results/scale.json and scale.svg. Everything of a
 crawl that knows of other pages is run, in the process and without a network: the site
-gate with 32 sites in flight, the frontier in SQLite, the scorer of the profile. First it is
-filled with so many URLs of so many sites, from pages of 40 links; then pages are taken,
-"fetched" and their links put in. What is measured is the processor time of a page, the
-latency of taking the next URL, and the process's memory. Everything else that a page
-costs (benchmarks/throughput.py) knows of no other page, so it is flat by construction.
+gate with 32 sites in flight, the frontier in SQLite, the scorer of the profile. First
+it is filled with so many URLs of so many sites, from pages of 40 links; then pages are
+taken, "fetched" and their links put in. What is measured is the processor time of a
+page, the latency of taking the next URL, and the process's memory. All else that a page
+costs (benchmarks/throughput.py) knows of no other page: it is flat by construction.
 """
 
 from __future__ import annotations
