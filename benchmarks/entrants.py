@@ -87,10 +87,13 @@ class Stopwatch:
         self.mark()
         (start, start_cpu), (end, end_cpu), (closed, _) = self._marks
         stats = self._crawler.stats.get_stats()
+        # sentences that were paired while the crawl waited: for others, or its server
+        spare = stats.get("sentences/spare_seconds", 0.0)
         row = {
             "statuses": dict(sorted(self._statuses.items())),
             "wall_s": end - start,
-            "cpu_s": end_cpu - start_cpu,
+            "cpu_s": end_cpu - start_cpu - spare,
+            "spare_s": spare,
             "finish_s": closed - end,
             "rss_mb": self._memory,
             "peak_mb": status_mb("VmHWM"),

@@ -51,7 +51,6 @@ STAGES = {
     "sentences": (
         "crawler.corpus.stream:SentenceStream.take",
         "crawler.corpus.stream:SentenceStream.commit",
-        "crawler.corpus.stream:SentenceStream.found",
     ),
     "log": ("crawler.spiders.bilingual:BilingualSpider._tell",),
 }

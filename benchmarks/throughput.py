@@ -26,9 +26,10 @@ Every run is a process of its own; the pages come from another process
 
 A page is an answer with status 200. `pages_per_cpu_s` is per second of the processor
 time of the crawling process, which waits neither for others on the machine nor for the
-server; `pages_per_s` is by the clock on the wall. Both are from the first request to
-the last page; what the final pairing takes after that is `finish_s`. `ratio` is
-`pages_per_cpu_s`, on two cores `pages_per_s`, against that of `bare` in the same round.
+server (less what it did with sentences while it waited: `spare_s`); `pages_per_s` is by
+the clock on the wall. Both are from the first request to the last page; what the final
+pairing takes after that is `finish_s`. `ratio` is `pages_per_cpu_s`, on two cores
+`pages_per_s`, against that of `bare` in the same round.
 """
 
 from __future__ import annotations

@@ -67,13 +67,15 @@ class SpareTime:
 
     def _look(self) -> None:
         (wall, cpu), self._looked = self._looked, (monotonic(), _wanted())
-        passed, used = self._looked[0] - wall, self._looked[1] - cpu - self._own
+        # what the crawl could have had, and what of it it had: while we work, it waits
+        passed = self._looked[0] - wall - self._own
+        used = self._looked[1] - cpu - self._own
         spare = 1 - used / max(passed, 1e-3)
         self._own = 0.0
         if spare < _SPARE:
             return
-        until = process_time() + _EVERY * spare * _TAKEN
-        started = _wanted()
+        started, started_cpu = _wanted(), process_time()
+        until = started_cpu + _EVERY * spare * _TAKEN
         try:
             while self._pairs and process_time() < until:
                 self._spider.sentences.found([self._pairs.popleft()])
@@ -83,6 +85,8 @@ class SpareTime:
             engine = self._crawler.engine
             deferred_from_coro(engine.close_spider_async(reason="error"))
         self._own = _wanted() - started
+        took = process_time() - started_cpu
+        self._crawler.stats.inc_value("sentences/spare_seconds", took)
 
 
 def _wanted() -> float:
