@@ -88,7 +88,7 @@ class Stopwatch:
         (start, start_cpu), (end, end_cpu), (closed, _) = self._marks
         stats = self._crawler.stats.get_stats()
         # sentences that were paired while the crawl waited: for others, or its server
-        spare = stats.get("sentences/spare_seconds", 0.0)
+        spare = stats.get("sentences/spare_ms", 0) / 1000
         row = {
             "statuses": dict(sorted(self._statuses.items())),
             "wall_s": end - start,

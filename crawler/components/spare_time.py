@@ -85,8 +85,8 @@ class SpareTime:
             engine = self._crawler.engine
             deferred_from_coro(engine.close_spider_async(reason="error"))
         self._own = _wanted() - started
-        took = process_time() - started_cpu
-        self._crawler.stats.inc_value("sentences/spare_seconds", took)
+        took = round(1000 * (process_time() - started_cpu))
+        self._crawler.stats.inc_value("sentences/spare_ms", took)
 
 
 def _wanted() -> float:
