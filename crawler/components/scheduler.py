@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 # Shorter waits (seconds) than this are not worth a timer.
 _MIN_WAIT = 0.005
+_PAUSE = 0.05  # seconds in which only what happens here can bring a page
 _LOOK = 1.0  # seconds until a worker that has nothing asks again for a share
 
 
@@ -150,8 +151,7 @@ class FrontierScheduler(BaseScheduler):
             )
         self._wake_later(now)
         opens = self._gate.wait(now)
-        soon = _LOOK / 2  # surely before the wake-up that was just set
-        self._nothing_until = now + (soon if opens is None else min(opens, soon))
+        self._nothing_until = now + (_PAUSE if opens is None else min(opens, _PAUSE))
         return None
 
     # ------------------------------------------------- what the spider calls

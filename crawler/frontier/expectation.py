@@ -1,0 +1,290 @@
+"""What one more download is expected to give, by what was counted until now.
+
+The priors are AdaptiveConfig's, the counts `beliefs.py`'s, by section and by site; what
+makes one URL worth more than another stands in `crawler.frontier.adaptive`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crawler.data import Lang, LangPair, Site
+from crawler.frontier.beliefs import UNDECIDED, Rates, Shares, Three, Witness, certain
+from crawler.frontier.copies import Copies
+from crawler.frontier.known_urls import (
+    ALIGNED,
+    ALIKE,
+    DECLARED,
+    GONE,
+    HANDLE,
+    NEITHER,
+    SRC,
+    TRG,
+    KnownUrls,
+    UrlRecord,
+)
+
+# P(copy) from which a URL is not worth a download at all. With the prior below that
+# takes 35 copies in a row, so an endless calendar ends, and ten printed pages do not.
+_IS_TRAP = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveConfig:
+    """Priors: what holds before a site has shown anything.
+
+    Chosen on the sites that are built from packages, by the mean area under the curve
+    of benchmarks/crawl_curve.py. They matter for the first tens of downloads only.
+    """
+
+    p_handle: float = 0.85  # two URLs of one handle, in two languages, are a pair
+    p_declared: float = 0.8  # so are a page and what it declares its version
+    p_alike: float = 0.6  # so are two URLs that the pair model takes for one
+    p_aligned: float = 0.5  # so are the k-th links of two pages that are a pair
+    p_listing: float = 0.4  # times this for listings
+    p_marked: float = 0.9  # a URL that names a language is in it
+    p_source: float = 0.8  # a URL that names none is in the language of its sources
+    p_model: float = 0.75  # … or in the one that the URL-language model says
+    p_sibling: float = 0.8  # … or in the other one than the marked URL of its handle
+    p_yield: float = 0.3  # a page of an untried section becomes half of a pair
+    p_page: float = 1.0  # a URL leads to a page, not to an error or a file
+    p_idle: float = 0.1  # what tells two URLs apart changes nothing on the page
+    # How many downloads a prior weighs, and a section's for the folders below it.
+    language_strength: float = 2.0
+    witness_strength: float = 4.0
+    match_strength: float = 3.0
+    yield_strength: float = 4.0
+    page_strength: float = 20.0
+    idle_strength: float = 2.0
+    # A section's pages were fetched because they looked promising, so for URLs that do
+    # not name a language they are no fair sample: this many of them count at most.
+    fair_sample: float = 8.0
+    # A thousand pages of one section are no sample of the others: this many at most.
+    fair_site: float = 30.0
+    # Pages of each language that are waited for at the start: the balance of two
+    # languages must not swing with the first page.
+    need_floor: float = 1.0
+    # A download without a partner in sight gives half a pair later, if at all.
+    explore: float = 0.8
+
+
+class _SiteBeliefs:
+    """What holds for a whole site: whom to believe, and what is waited for."""
+
+    def __init__(self, config: AdaptiveConfig) -> None:
+        strength = config.witness_strength
+        self.witnesses = {
+            "source": Witness(strength, config.p_source),
+            "model": Witness(strength, config.p_model),
+            "sibling": Witness(strength, config.p_sibling),
+        }
+        self.unpaired = [0, 0]  # pages of src and of trg without a partner
+
+
+class Expectation:
+    """Counts what pages turn out to be, and says what to expect of pending URLs."""
+
+    def __init__(
+        self, langs: LangPair, known: KnownUrls, config: AdaptiveConfig
+    ) -> None:
+        """`known` says who could be whose other half."""
+        self.langs = langs
+        self.config = config
+        self._known = known
+        self._sites: dict[Site, _SiteBeliefs] = {}
+        self._languages = Shares(config.language_strength)
+        self._matches = Rates(config.match_strength)
+        self._yields = Rates(config.yield_strength, config.fair_site)
+        self._pages = Rates(config.page_strength, config.fair_sample)
+        self.copies = Copies(config.idle_strength, config.p_idle)
+
+    # ------------------------------------------------------------- counting
+
+    def outcome(self, lang: Lang | None) -> int:
+        """What a page in this language is."""
+        if lang == self.langs.src:
+            return SRC
+        return TRG if lang == self.langs.trg else NEITHER
+
+    def turned_out(self, url: UrlRecord, outcome: int) -> None:
+        """Count what a fetched URL is; a sitemap is no page and no error."""
+        if url.link is None or url.link.rel != "sitemap":
+            self._pages.add(url.folders, float(outcome != GONE))
+        if outcome != GONE:  # an error says nothing of languages or of pairs
+            self._yields.add(url.sections, 0.0)
+            for witness, said in self._testimony(url):
+                witness.add(outcome, said)
+            self._languages.add(self._language_chain(url), outcome)
+        if outcome in (SRC, TRG):
+            self._site(url).unpaired[outcome] += 1
+        url.outcome, url.link, url.model, url.parts = outcome, None, None, ()
+
+    def paired(self, url: UrlRecord) -> None:
+        """Count a page that has become half of a pair."""
+        if url.outcome in (SRC, TRG):
+            self._site(url).unpaired[url.outcome] -= 1
+        if not url.copy:
+            # half for each page: the rate counts pairs per download
+            self._yields.add(url.sections, 0.5, 0.0)
+
+    def tried(self, url: UrlRecord, kind: str, *, success: bool) -> None:
+        """Count a hypothesis of this kind that was put to the test."""
+        self._matches.add(self._match_chain(url, kind), float(success))
+
+    def join(self, sites: Sequence[Site]) -> None:
+        """What is waited for on several sites is so on one of them."""
+        first = sites[0]
+        for site in sites[1:]:
+            if (beliefs := self._sites.pop(site, None)) is not None:
+                ours = self._sites.setdefault(first, _SiteBeliefs(self.config))
+                ours.unpaired = [a + b for a, b in zip(ours.unpaired, beliefs.unpaired)]
+
+    def forget(self, most: int) -> None:
+        """Keep so many sections and texts at most."""
+        self.copies.forget(most)
+        for counted in (self._languages, self._matches, self._yields, self._pages):
+            counted.forget(most)
+
+    def state(self) -> dict[str, Any]:
+        """The counts, as plain data."""
+        return {
+            "languages": self._languages.state(),
+            "matches": self._matches.state(),
+            "yields": self._yields.state(),
+            "pages": self._pages.state(),
+            "copies": self.copies.state(),
+            "sites": {
+                site: {
+                    "unpaired": beliefs.unpaired,
+                    **{name: w.state() for name, w in beliefs.witnesses.items()},
+                }
+                for site, beliefs in self._sites.items()
+            },
+        }
+
+    def restore(self, counts: Mapping[str, Any]) -> None:
+        """Take counts from `state()`."""
+        self._languages.restore(counts["languages"])
+        self._matches.restore(counts["matches"])
+        self._yields.restore(counts["yields"])
+        self._pages.restore(counts["pages"])
+        self.copies.restore(counts["copies"])
+        for site, saved in counts["sites"].items():
+            beliefs = self._sites[site] = _SiteBeliefs(self.config)
+            beliefs.unpaired = saved["unpaired"]
+            for name, witness in beliefs.witnesses.items():
+                witness.restore(saved[name])
+
+    # ------------------------------------------------------------- expecting
+
+    def value(self, url: UrlRecord) -> tuple[float, dict[str, float]]:
+        """The expected number of new pairs of its download, and the parts of it."""
+        c = self.config
+        p_copy, idle = self.copies.expected(url.parts)
+        if p_copy >= _IS_TRAP:
+            return 0.0, {f"idle_{idle}": p_copy}
+        p_page = self._pages.rate(url.folders, c.p_page)
+        p = self._language(url)
+        priors = {
+            HANDLE: c.p_handle,
+            DECLARED: c.p_declared,
+            ALIKE: c.p_alike,
+            ALIGNED: c.p_aligned,
+        }
+        complete = together = 0.0
+        for other, kind in self._known.partners(url).items():
+            if other.paired or other.outcome in (NEITHER, GONE):
+                continue
+            prior = priors[kind] * (c.p_listing if url.listing else 1.0)
+            match = self._matches.rate(self._match_chain(url, kind), prior)
+            if other.outcome is None:
+                q = self._language(other)
+                together = max(together, match * (p[0] * q[1] + p[1] * q[0]))
+            else:
+                complete = max(complete, match * p[1 - other.outcome])
+        gain = self._yields.rate(url.sections, c.p_yield)
+        src, trg = (n + c.need_floor for n in self._site(url).unpaired)
+        # the share of the unpaired pages that wait for a page in this language, so that
+        # a balanced site counts a page of either language once
+        need = 2 * (p[SRC] * trg + p[TRG] * src) / (src + trg)
+        explore = c.explore * need * gain
+        evidence = {
+            "p_src": p[SRC],
+            "p_trg": p[TRG],
+            "complete": complete,
+            "together": together,
+            "yield": gain,
+            "explore": explore,
+            "p_page": p_page,
+        }
+        if p_copy:
+            evidence[f"idle_{idle}"] = p_copy
+        worth = max(complete, together / 2, explore)
+        return worth * p_page * (1.0 - p_copy), evidence
+
+    def _language(self, url: UrlRecord) -> Three:
+        """P(src), P(trg), P(neither) of a pending URL."""
+        c = self.config
+        chain = self._language_chain(url)
+        if url.language is not None or url.scheme:
+            prior = certain(self.outcome(url.language), c.p_marked)
+            return self._languages.distribution(chain, prior)
+        p = self._languages.distribution(chain, UNDECIDED, most=c.fair_sample)
+        for witness, said in self._testimony(url):
+            a, b, n = (x * y for x, y in zip(p, witness.likelihood(said)))
+            p = a, b, n
+        total = sum(p)
+        return p[0] / total, p[1] / total, p[2] / total
+
+    def _testimony(self, url: UrlRecord) -> list[tuple[Witness, Three]]:
+        """Who says what of the language of a URL that names none."""
+        if url.language is not None or url.scheme:
+            return []
+        witnesses = self._site(url).witnesses
+        found = []
+        if url.model is not None:
+            found.append((witnesses["model"], url.model))
+        total = sum(url.sources)
+        if total:
+            src, trg, neither = url.sources
+            shares = (src / total, trg / total, neither / total)
+            found.append((witnesses["source"], shares))
+        sibling = self._sibling(url)
+        if sibling is not None:
+            found.append((witnesses["sibling"], certain(1 - sibling, 1.0)))
+        return found
+
+    def _sibling(self, url: UrlRecord) -> int | None:
+        """The language of another URL of its handle, if one of the two is known."""
+        for other in self._known.siblings(url):
+            outcome = other.outcome
+            if outcome is None and other.language is not None:
+                outcome = self.outcome(other.language)
+            if outcome in (SRC, TRG):
+                return outcome
+        return None
+
+    def three(self, distribution: Mapping[Lang, float]) -> Three:
+        """A model's distribution as src, trg, neither; `unk` says nothing."""
+        unknown = distribution.get("unk", 0.0) / 3
+        src = distribution.get(self.langs.src, 0.0) + unknown
+        trg = distribution.get(self.langs.trg, 0.0) + unknown
+        return src, trg, max(0.0, 1.0 - src - trg)
+
+    def _site(self, url: UrlRecord) -> _SiteBeliefs:
+        beliefs = self._sites.get(url.site)
+        if beliefs is None:
+            beliefs = self._sites[url.site] = _SiteBeliefs(self.config)
+        return beliefs
+
+    def _match_chain(self, url: UrlRecord, kind: str) -> list[str]:
+        return [f"{kind} {folder}" for folder in url.folders]
+
+    def _language_chain(self, url: UrlRecord) -> list[str]:
+        said = url.scheme
+        if not said and url.language is not None:  # third languages are all one here
+            known = url.language if url.language in self.langs else "other"
+            said = f"declared:{known}"
+        return [f"{said} {folder}" for folder in url.folders]

@@ -1,0 +1,213 @@
+"""What a crawl knows of its URLs: one record each, and who could be whose other half.
+
+Two URLs that may be translations of each other are a hypothesis of some kind: they have
+the same handle, a page declares it, the pair model takes them for two halves, or they
+stand at the same place of the link lists of two pages that are a pair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+from crawler.data import Lang, LangPair, Link, Site
+from crawler.frontier.beliefs import Three
+from crawler.frontier.copies import Part, parts_of
+from crawler.frontier.evidence import folders_of
+from crawler.handles import handle_of
+from crawler.urls import site_of
+
+# What a URL turned out to be: a page in the one language, in the other, in neither, or
+# no page at all.
+SRC, TRG, NEITHER, GONE = range(4)
+# Kinds of hypotheses.
+HANDLE, DECLARED, ALIKE, ALIGNED = "handle", "declared", "alike", "aligned"
+_STRENGTH = {ALIGNED: 0, ALIKE: 1, DECLARED: 2}  # of two kinds, the stronger one stands
+ALL_SITES = "*"
+# Pages that list pages: seldom a pair, for each side lists its own.
+_LISTING = re.compile(
+    r"(?:^|[/?&=_-])(?:tags?|categor(?:y|ies|ia|ias|ie)|archives?|authors?|search|page"
+    r"|kategori[ea]?|etiquetas?|mots?-cles?|schlagwort|feed|rss|login|user|users|comments?"
+    r"|calendar|print|genindex|index-\d+)(?:[/?&=_-]|$|\d)"
+)
+# Hypotheses that one URL may have beside its handle: a hub is nobody's other half.
+_MAX_PARTNERS = 8
+# URLs of one handle that are looked at: a handle that 50 URLs share is no page's.
+_MAX_BUCKET = 50
+
+# There are millions of URLs, and most of them have nobody: these are shared.
+NOBODY: Mapping[Any, str] = MappingProxyType({})
+
+
+@lru_cache
+def counts_of(src: int, trg: int, neither: int) -> tuple[int, int, int]:
+    """Three small numbers; most URLs share theirs."""
+    return src, trg, neither
+
+
+@dataclass(slots=True, eq=False)
+class UrlRecord:
+    """What is known of one URL. What only pending ones need goes when it is fetched."""
+
+    url: str
+    site: Site  # the one that stands for its group
+    handle: str  # with that site in the place of its own
+    address: str  # the handle as it is
+    scheme: str  # how it says its language
+    language: Lang | None  # the one that it, or a link to it, names
+    listing: bool
+    link: Link | None  # None: fetched
+    sources: tuple[int, int, int] = (0, 0, 0)  # links from pages of each outcome
+    model: Three | None = None  # P(outcome | URL), for URLs that name no language
+    parts: tuple[Part, ...] = ()  # that may change nothing
+    score: float = -1.0
+    outcome: int | None = None  # None: pending
+    copy: bool = False  # of a page that was fetched before
+    paired: bool = False
+    partners: Mapping[UrlRecord, str] = field(default_factory=lambda: NOBODY)  # by kind
+    links: tuple[UrlRecord, ...] = ()  # of a page that is not paired yet
+    moved_to: UrlRecord | None = None
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The sections that it lies in, coarse to fine."""
+        return folders_of(self.address)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The same, after the crawl as a whole: a new site is like those before it."""
+        return (ALL_SITES, *self.folders)
+
+
+class KnownUrls:
+    """The records by URL, and by the handle that their other half would have.
+
+    `langs`: only their markers tell URLs of one handle apart.
+    """
+
+    def __init__(self, langs: LangPair) -> None:
+        self.records: dict[str, UrlRecord] = {}
+        self._markers = frozenset(langs)
+        self._buckets: dict[str, tuple[UrlRecord, ...]] = {}  # by handle
+        self._groups: dict[Site, Site] = {}  # site → the one that stands for it
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def get(self, url: str) -> UrlRecord | None:
+        """The record of a URL."""
+        return self.records.get(url)
+
+    def add(self, link: Link) -> UrlRecord:
+        """A new record, which the link leads to."""
+        handle = handle_of(link.url, self._markers)
+        marked = handle.languages & self._markers
+        url = UrlRecord(
+            url=link.url,
+            site="",
+            handle="",
+            address=handle.text,
+            scheme=handle.scheme,
+            language=next(iter(marked)) if len(marked) == 1 else None,
+            listing=bool(_LISTING.search(handle.text)),
+            parts=parts_of(link.url),
+            link=link,
+        )
+        self.records[link.url] = url
+        self._place(url)
+        return url
+
+    def _place(self, url: UrlRecord) -> None:
+        """Put a URL where its other half would be looked for."""
+        own = site_of(url.url)
+        url.site = self._groups.get(own, own)
+        url.handle = url.address
+        if url.site != own:
+            url.handle = url.address.replace(own, url.site, 1)
+        self._buckets[url.handle] = (*self._buckets.get(url.handle, ()), url)
+
+    def take_out(self, url: UrlRecord) -> None:
+        """Nobody looks for it at its handle any more."""
+        left = [other for other in self._buckets[url.handle] if other is not url]
+        self._buckets[url.handle] = tuple(left)
+
+    @staticmethod
+    def at(url: UrlRecord) -> UrlRecord:
+        """The record that a redirected one became."""
+        while url.moved_to is not None:
+            url = url.moved_to
+        return url
+
+    def siblings(self, url: UrlRecord) -> Iterator[UrlRecord]:
+        """The others of its handle."""
+        for other in self._buckets[url.handle][:_MAX_BUCKET]:
+            other = self.at(other)
+            if other is not url:
+                yield other
+
+    def partners(self, url: UrlRecord) -> dict[UrlRecord, str]:
+        """Who could be its other half, and why."""
+        found = dict.fromkeys(self.siblings(url), HANDLE)
+        for other, kind in url.partners.items():
+            found.setdefault(self.at(other), kind)
+        found.pop(url, None)
+        return found
+
+    def suppose(self, one: UrlRecord, two: UrlRecord, kind: str) -> None:
+        """Make two URLs a hypothesis of this kind, if it is not one of a stronger."""
+        known = one.partners.get(two)
+        if known is None:
+            new = len(one.partners) < _MAX_PARTNERS > len(two.partners)
+        else:
+            new = _STRENGTH[kind] > _STRENGTH[known]
+        if new:
+            one.partners = {**one.partners, two: kind}
+            two.partners = {**two.partners, one: kind}
+
+    def join(self, sites: Sequence[Site]) -> None:
+        """The other halves of their pages are looked for on each other from now on."""
+        first = sites[0]
+        self._groups.update(dict.fromkeys(sites, first))
+        for url in dict.fromkeys(self.records.values()):
+            if url.site != first and url.site in sites:
+                self.take_out(url)
+                self._place(url)
+
+    def move(self, url: str, link: Link) -> None:
+        """A redirect: both URLs are one page from now on."""
+        old = self.records.get(url)
+        new = self.records.get(link.url) or self.add(link)
+        if old is None or old is new:
+            self.records[url] = new
+            return
+        for other, kind in old.partners.items():
+            self.suppose(new, other, kind)
+        a, b, c = (max(n, m) for n, m in zip(new.sources, old.sources))
+        new.sources = counts_of(a, b, c)
+        new.language = new.language or old.language
+        old.moved_to = self.records[url] = new
+        old.link = old.model = None
+
+    def forget(self) -> int:
+        """Let the oldest quarter go; returns how many those are."""
+        oldest = list(islice(self.records, len(self.records) // 4))
+        for name in oldest:
+            del self.records[name]
+        kept = set(map(self.at, self.records.values()))
+        for handle, bucket in list(self._buckets.items()):
+            left = tuple(url for url in bucket if self.at(url) in kept)
+            if not left:
+                del self._buckets[handle]
+            elif len(left) < len(bucket):
+                self._buckets[handle] = left
+        for url in kept:
+            if url.partners:
+                partners = {u: k for u, k in url.partners.items() if self.at(u) in kept}
+                url.partners = partners or NOBODY
+            url.links = tuple(link for link in url.links if self.at(link) in kept)
+        return len(oldest)
