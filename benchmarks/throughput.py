@@ -54,8 +54,7 @@ from benchmarks.webserver import TOWN, towns
 RESULTS = Path(__file__).parent / "results" / "throughput.json"
 PINNED = RESULTS.with_name("pinned.json")
 CORES = sorted(os.sched_getaffinity(0))
-RATES_WEB, MEMORY_WEB = "town:10:30:1500", "town:10:2500:150"
-REGRESS_WEB = "town:10:15:1500"
+RATES_WEB, MEMORY_WEB = "town:10:15:1500", "town:10:2500:150"
 ENTRANTS = "bare,lean,breadth_first_plain,breadth_first,focused,adaptive,crawlspider"
 WATCHED = "bare,breadth_first_plain,adaptive"  # by `regress`
 FALL = 0.15  # of a ratio; less may be the machine's mood
@@ -323,7 +322,7 @@ def main() -> None:
     parser.add_argument("--pin", action="store_true", help="these ratios from now on")
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
-    webs = {"rates": RATES_WEB, "memory": MEMORY_WEB, "regress": REGRESS_WEB}
+    webs = {"rates": RATES_WEB, "memory": MEMORY_WEB, "regress": RATES_WEB}
     args.web = args.web or webs[args.mode]
     default = {"rates": ENTRANTS, "memory": "breadth_first,adaptive"}
     args.entrants = args.entrants or default.get(args.mode, WATCHED)
