@@ -2,8 +2,7 @@
 
 Scrapy keeps a queue, a delay and a set of transfers for each host, and tells four
 signals of each. The site gate (crawler.frontier.gate) holds requests back before they
-are made, so here each goes to its download handler at once. Two thirds of what Scrapy's
-downloader takes of the processor is saved (docs/performance.md).
+are made, so here each goes to its download handler at once (docs/performance.md).
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ T = TypeVar("T")
 class GatedDownloader(Downloader):
     """Downloads through the middlewares and handlers that the settings name.
 
-    The default headers, the user agent and the time limit are put on here: a middleware
-    for each takes ten times as long.
+    The default headers, the user agent and the time limit are put on here, without a
+    middleware for each.
     """
 
     def __init__(self, crawler: Crawler) -> None:
