@@ -63,7 +63,14 @@ FEATURES = {
 }
 # What a URL or a link says is not learned: on these sites it is nearly always right. It
 # outweighs the half of the pages that ALONE leaves without a version.
-EVIDENCE = {"handles.same": 3.5, "links.declared": 3.5}
+EVIDENCE = {
+    "handles.same": 3.5,
+    "links.declared": 3.5,
+    # These are nats already, from the site itself. Half of them counts: the differences
+    # that they are made of have weights besides.
+    "isotonic.markup": 0.5,
+    "isotonic.length": 0.5,
+}
 ALONE = 0.5  # of the families of a sample: on most sites many pages are not translated
 SAMPLES = (20, 60)  # families of pages
 LARGEST = 1000  # pages of the largest sample: no site weighs ten times another

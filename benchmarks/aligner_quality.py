@@ -332,7 +332,8 @@ def stress(folder: Path, names: Sequence[str]) -> Rows:
             "first 50 words": (first_words(document, 50) for document in texts),
             "half of the blocks of one side": half_of_blocks(texts, langs.trg),
             "70 % without a partner": _unpaired(documents, truth),
-            "no shared word": _no_anchors(texts),
+            "no shared word": _no_anchors(documents),
+            "no shared word, no markup": _no_anchors(texts),
         }
         for name, change in conditions.items():
             changed = list(change)

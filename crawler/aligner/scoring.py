@@ -13,6 +13,7 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers.combine import load_model
+from crawler.aligner.scorers.isotonic import SiteDifferences
 from crawler.aligner.scorers.lengths import LengthScorer
 from crawler.aligner.scorers.ngrams import NgramScorer
 from crawler.aligner.scorers.overlap import OverlapScorer
@@ -51,6 +52,7 @@ class PairJudge:
             NgramScorer(frequencies) if lexicon is None else TsimScorer(lexicon),
         ]
         self._dear: list[PairScorer] = [StrandScorer()]
+        self._differences = SiteDifferences()
 
     def admit(self, pair: CandidatePair) -> Features | None:
         """The cheap features of a pair; None if it cannot be a translation."""
@@ -69,7 +71,11 @@ class PairJudge:
         """Fit the model to the site, of which some admitted pairs are known."""
         if known:
             self._complete(known)
-            self.model = self.model.adapted([f for _, f in known], right)
+            pairs = [features for _, features in known]
+            self._differences = SiteDifferences(pairs, right)
+            for features in pairs:
+                features |= self._differences.features(features)
+            self.model = self.model.adapted(pairs, right)
 
     def judge(
         self, admitted: Sequence[tuple[CandidatePair, Features]], min_score: float
@@ -84,7 +90,7 @@ class PairJudge:
             # without neighbours to compare with, a cosine stands for itself
             for name in ("nearest.cosine", "margin.src", "margin.trg"):
                 features.setdefault(name, features.get("ngrams.cosine", 0.0))
-            if self.model.best_case(features) >= min_score:
+            if self.model.best_case(features | self._differences.best) >= min_score:
                 likely.append(number)
             else:
                 self._count("content")
@@ -92,6 +98,7 @@ class PairJudge:
         scores: list[PairScore | None] = [None] * len(admitted)
         for number in likely:
             pair, features = admitted[number]
+            features |= self._differences.features(features)
             score = self.model.probability(features)
             if score < min_score:
                 self._count("score")

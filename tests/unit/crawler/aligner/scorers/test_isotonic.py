@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.aligner.scorers.isotonic import SiteDifferences, evidence
+
+
+def known(right: list[float], wrong: list[float]) -> SiteDifferences:
+    pairs = [{"strand.dp": dp, "lengths.difference": 0.1} for dp in (*right, *wrong)]
+    return SiteDifferences(pairs, [True] * len(right) + [False] * len(wrong))
+
+
+def markup(site: SiteDifferences, dp: float) -> float:
+    return site.features({"strand.dp": dp, "lengths.difference": 0.1})[
+        "isotonic.markup"
+    ]
+
+
+def test_a_small_difference_is_much_where_right_pairs_have_none():
+    site = known([0.0] * 100, [0.05, 0.1, 0.3, 0.5] * 25)
+    assert markup(site, 0.0) > 3
+    assert markup(site, 0.05) < -3
+    assert markup(site, 0.9) < -3
+
+
+def test_the_same_difference_is_nothing_where_right_pairs_have_it_too():
+    same = [0.05, 0.1, 0.3, 0.5] * 25
+    site = known(same, same)
+    assert all(abs(markup(site, dp)) < 0.1 for dp in (0.0, 0.05, 0.3, 0.9))
+
+
+def test_few_known_pairs_say_nothing():
+    assert markup(known([0.0] * 19, [0.5] * 100), 0.5) == 0
+    assert markup(SiteDifferences(), 0.5) == 0
+
+
+def test_what_does_not_tell_pairs_apart_is_no_evidence():
+    site = known([0.0] * 50, [0.5] * 50)
+    features = site.features({"strand.dp": 0.0, "lengths.difference": 0.1})
+    assert features["isotonic.length"] == pytest.approx(0, abs=0.1)
+
+
+values = st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1)
+
+
+@given(values)
+def test_evidence_falls_and_is_finite(answers):
+    bounds, nats = evidence(
+        np.array([v for v, _ in answers], float), np.array([r for _, r in answers])
+    )
+    assert np.isfinite(nats).all()
+    assert (np.diff(bounds) > 0).all()
+    assert bounds[-1] == max(v for v, _ in answers)
+
+
+@given(values.filter(lambda a: len({r for _, r in a}) == 2))
+def test_shares_of_right_ones_never_rise(answers):
+    x = np.array([v for v, _ in answers], float)
+    right = np.array([r for _, r in answers])
+    bounds, _ = evidence(x, right)
+    place = np.searchsorted(bounds, x)
+    shares = [right[place == n].mean() for n in range(len(bounds))]
+    assert all(a > b for a, b in pairwise(shares))
