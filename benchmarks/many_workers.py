@@ -71,9 +71,13 @@ def crawl(
             )
             for run, url in zip(runs, urls, strict=True)
         ]
-        for process in processes:
-            if process.wait():
-                sys.exit(f"a worker failed with status {process.returncode}")
+        try:
+            for process in processes:
+                if process.wait():
+                    sys.exit(f"a worker failed with status {process.returncode}")
+        finally:
+            for process in processes:
+                process.kill()
     visits = [
         json.loads(line)
         for run in runs

@@ -10,7 +10,9 @@ Workers are processes of their own. Each has its share of the sites:
 * pop: pop, release as done with a payload, commit after each page, as a crawl does.
 * finish: all URLs of one of a hundred sites, which are then let go.
 
-Rates are those of all workers together, by the clock on the wall. Bytes are what
+Rates are those of all workers together, by the clock on the wall, and by the processor
+time of workers and redis-server together, which waits for no neighbours: two free
+cores do twice as many a second. Bytes are what
 redis-server says of its memory (`used_memory`): per URL when all are pending, and what
 a URL takes more or less once it is finished.
 """
@@ -60,7 +62,7 @@ def work(frontier: str, urls: int, sites: int, worker: int, pipe: Connection) ->
     """A worker: does each step when it is told, and says what it has done."""
     store = RedisFrontier(f"{frontier}&worker={worker}&pause=0&lease=3600")
     batches = list(links(urls, sites, worker))
-    pipe.send(0)
+    pipe.send((0, time.process_time()))
     pipe.recv()
     pushed = 0
     for page, batch in enumerate(batches, start=1):
@@ -69,7 +71,7 @@ def work(frontier: str, urls: int, sites: int, worker: int, pipe: Connection) ->
         if page % COMMIT_EVERY == 0:
             store.commit()
     store.commit()
-    pipe.send(pushed)
+    pipe.send((pushed, time.process_time()))
     del batches
     pipe.recv()
     popped = 0
@@ -77,7 +79,7 @@ def work(frontier: str, urls: int, sites: int, worker: int, pipe: Connection) ->
         store.release(entry.url, done=True, payload=PAYLOAD)
         store.commit()
         popped += 1
-    pipe.send(popped)
+    pipe.send((popped, time.process_time()))
     pipe.recv()
     mine = list(store.sites())
     wanted = set(mine[:: min(100, max(len(mine) // 2, 1))])
@@ -90,7 +92,7 @@ def work(frontier: str, urls: int, sites: int, worker: int, pipe: Connection) ->
             store.commit()
     time.sleep(1.1)  # then the next pop lets exhausted sites go
     store.pop(busy)
-    pipe.send(finished)
+    pipe.send((finished, time.process_time()))
     pipe.recv()
     store.close()
 
@@ -106,17 +108,29 @@ def measure(urls: int, sites: int, workers: int) -> dict[str, Any]:
             args = (server.url("run"), *share, worker, theirs)
             context.Process(target=work, args=args, daemon=True).start()
             pipes.append(ours)
-        for pipe in pipes:
-            pipe.recv()  # all are ready
+        used = 0.0  # seconds of processors
 
-        def step() -> tuple[int, float, int]:
-            """How many of all workers, a second, and the memory after it."""
+        def answers() -> tuple[int, float]:
+            """What all have done, and the processor time that it took."""
+            nonlocal used
+            counts, times = zip(*(pipe.recv() for pipe in pipes), strict=True)
+            with server.client() as client:
+                cpu = client.info("cpu")
+            before = used
+            used = sum(times) + cpu["used_cpu_user"] + cpu["used_cpu_sys"]
+            return sum(counts), used - before
+
+        def step() -> tuple[int, dict[str, int], int]:
+            """How many of all workers, how many a second, and the memory after it."""
             started = time.perf_counter()
             for pipe in pipes:
                 pipe.send(None)
-            count = sum(pipe.recv() for pipe in pipes)
-            rate = count / (time.perf_counter() - started)
-            return count, rate, server.memory()
+            count, cpu = answers()
+            wall = time.perf_counter() - started
+            rates = {"wall": round(count / wall), "cpu": round(count / cpu)}
+            return count, rates, server.memory()
+
+        answers()  # all are ready
 
         empty = server.memory()
         pushed, push_rate, grown = step()
@@ -133,8 +147,8 @@ def measure(urls: int, sites: int, workers: int) -> dict[str, Any]:
         "sites": sites,
         "urls": known,
         "pushed": pushed,
-        "pushed_per_s": round(push_rate),
-        "popped_per_s": round(pop_rate),
+        "pushed_per_s": push_rate,
+        "popped_per_s": pop_rate,
         "bytes_per_pending": round(pending, 1),
         "finished": finished,
         "bytes_per_finished": round(pending + (after - before) / finished, 1),
