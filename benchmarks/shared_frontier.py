@@ -8,13 +8,13 @@ Workers are processes of their own. Each has its share of the sites:
 * push: pages of 40 links (`benchmarks.frontier.pages`), nine of ten on one site, 8 of
   them known; a commit every 10 pages. Links to sites of other workers are handed over.
 * pop: pop, release as done with a payload, commit after each page, as a crawl does.
-* finish: all URLs of one of a hundred sites, which are then let go.
+* finish: all that is left, and let go of the sites.
 
 Rates are those of all workers together, by the clock on the wall, and by the processor
 time of workers and redis-server together, which waits for no neighbours: two free
 cores do twice as many a second. Bytes are what
-redis-server says of its memory (`used_memory`): per URL when all are pending, and what
-a URL takes more or less once it is finished.
+redis-server says of its memory (`used_memory`): per URL when all are pending, and
+when all are finished.
 """
 
 from __future__ import annotations
@@ -81,20 +81,15 @@ def work(frontier: str, urls: int, sites: int, worker: int, pipe: Connection) ->
         popped += 1
     pipe.send((popped, time.process_time()))
     pipe.recv()
-    mine = list(store.sites())
-    wanted = set(mine[:: min(100, max(len(mine) // 2, 1))])
-    busy = set(mine) - wanted
     finished = 0
-    while entry := store.pop(busy):
+    while entry := store.pop():
         store.release(entry.url, done=True, payload=PAYLOAD)
         finished += 1
         if finished % 50 == 0:
             store.commit()
-    time.sleep(1.1)  # then the next pop lets exhausted sites go
-    store.pop(busy)
+    store.close()
     pipe.send((finished, time.process_time()))
     pipe.recv()
-    store.close()
 
 
 def measure(urls: int, sites: int, workers: int) -> dict[str, Any]:
@@ -134,8 +129,8 @@ def measure(urls: int, sites: int, workers: int) -> dict[str, Any]:
 
         empty = server.memory()
         pushed, push_rate, grown = step()
-        _, pop_rate, before = step()
-        finished, _, after = step()
+        _, pop_rate, _ = step()
+        _, _, after = step()
         with server.client() as client:
             totals = client.hgetall("{bifocal:run}:totals")
         for pipe in pipes:
@@ -150,8 +145,7 @@ def measure(urls: int, sites: int, workers: int) -> dict[str, Any]:
         "pushed_per_s": push_rate,
         "popped_per_s": pop_rate,
         "bytes_per_pending": round(pending, 1),
-        "finished": finished,
-        "bytes_per_finished": round(pending + (after - before) / finished, 1),
+        "bytes_per_finished": round((after - empty) / known, 1),
     }
 
 
