@@ -33,7 +33,7 @@ def check(url: str) -> None:
     first.push([entry(page) for page in range(10)])
     first.release(first.pop().url, done=True)
     first.close()
-    second = open_frontier(f"{url}&worker=b")
+    second = open_frontier(f"{url}&worker=b&pause=0")
     assert second.pop() == entry(8)
     assert second.counts() == {"pending": 8, "leased": 1, "done": 1}
     second.save("x", b"y")
@@ -156,7 +156,7 @@ def test_a_sentinel_names_the_master_and_the_next_one(folder):
         stack.callback(sentinel.wait)
         stack.callback(sentinel.kill)
         check(url)
-        store = RedisFrontier(f"{url}&worker=a&patience=60")
+        store = RedisFrontier(f"{url}&worker=a&pause=0&patience=60")
         store.push([entry(page) for page in range(20, 30)])
         store.commit()
         with redis.Redis(port=other) as client, redis.Redis(port=watch) as asked:
@@ -174,4 +174,7 @@ def test_a_sentinel_names_the_master_and_the_next_one(folder):
         store.close()
         with redis.Redis(port=other) as client:
             assert client.info("replication")["role"] == "master"
-            assert client.llen("{bifocal:x}:site:a.is") > 1
+        heir = RedisFrontier(f"{url}&worker=b&pause=0&patience=60")
+        assert heir.pop() == entry(39)
+        assert heir.counts() == {"pending": 28, "leased": 1, "done": 1}
+        heir.close()

@@ -86,7 +86,7 @@ def held_back(servers):
 def test_two_workers_find_what_one_finds(
     servers, reference, redis_server, held_back, tmp_path
 ):
-    """One at a time each: the sites that the first has not begun go to the second."""
+    """Each URL once, in either worker's hands: a site may go from one to the other."""
     seeds = seeds_of(servers)
     url = redis_server.url("two", lease=20)
     with (
@@ -104,9 +104,7 @@ def test_two_workers_find_what_one_finds(
     both = [Run(tmp_path / name) for name in "ab"]
     visits = Counter(visit["url"] for run in both for visit in run.visits)
     assert set(visits.values()) == {1}
-    sites = [{visit["site"] for visit in run.visits} for run in both]
-    assert not sites[0] & sites[1]
-    assert all(sites)  # each had its share
+    assert all(run.visits for run in both)  # each had its share
     for run in both:
         names = [path.name for path in run.warcs]
         assert names
