@@ -46,6 +46,9 @@ def done_urls(run: Run, copy: Path) -> set[str]:
     for path in run.path.glob("frontier.sqlite*"):
         shutil.copy(path, copy)
     with closing(sqlite3.connect(copy / "frontier.sqlite")) as base:
+        named = "SELECT 1 FROM sqlite_master WHERE name = 'url'"
+        if not base.execute(named).fetchone():
+            return set()  # killed before its tables were written
         return {url for (url,) in base.execute("SELECT url FROM url WHERE done = 1")}
 
 

@@ -54,6 +54,7 @@ ELSEWHERE = {
     ".venv/bin/lint-imports": "make check",
     "git clone": "the network",
     "cd ": "what follows is typed in tests/integration/test_before_a_crawl.py",
+    "python -m pytest": "make test",
     "python -m training.url": "hours; tests/unit/training",
     "python -m training.data.titles": "likewise",
     "python -m training.data.freedict": "likewise",
