@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from crawler.errors import UsageError
 from models.url_language import HashedUrlLanguageModel
@@ -31,15 +31,22 @@ from training.url_pair import PairProfile
 
 SHARES = (0.25, 0.5, 1.0)
 Figures = dict[str, float]
+P = TypeVar("P", LanguageProfile, PairProfile)
+
+
+def _trained(run: Callable[[P], Path], profile: P, share: float, name: str) -> Path:
+    """The weights of a share of the sites; those that are there already stay."""
+    out = Path(profile.out) / str(share)
+    path = out / name
+    if path.exists():
+        return path
+    rows = replace(profile.rows, share=share)
+    return run(replace(profile, rows=rows, out=str(out)))
 
 
 def language_figures(profile: LanguageProfile, share: float) -> Figures:
     """Train on a share of the sites, and judge."""
-    out = Path(profile.out) / str(share)
-    rows = replace(profile.rows, share=share)
-    path = out / "url_language.npz"
-    if not path.exists():
-        path = url_language.run(replace(profile, rows=rows, out=str(out)))
+    path = _trained(url_language.run, profile, share, "url_language.npz")
     judged = language_rows(Collection.read(Path(profile.data)), TEST)
     result = judge_languages(HashedUrlLanguageModel(path), judged)
     return {
@@ -52,11 +59,7 @@ def language_figures(profile: LanguageProfile, share: float) -> Figures:
 
 def pair_figures(profile: PairProfile, share: float) -> Figures:
     """Train on a share of the sites, and judge."""
-    out = Path(profile.out) / str(share)
-    rows = replace(profile.rows, share=share)
-    path = out / "url_pair.npz"
-    if not path.exists():
-        path = url_pair.run(replace(profile, rows=rows, out=str(out)))
+    path = _trained(url_pair.run, profile, share, "url_pair.npz")
     judged = pair_rows(Collection.read(Path(profile.data)), TEST)
     languages = HashedUrlLanguageModel(profile.languages)
     result = judge_pairs(HashedUrlPairModel(path, languages), judged)

@@ -149,8 +149,8 @@ class FrontierScheduler(BaseScheduler):
                 meta={"lease": lease},
                 dont_filter=True,
             )
-        self._wake_later(now)
         opens = self._gate.wait(now)
+        self._wake_later(now, opens)
         self._nothing_until = now + (_PAUSE if opens is None else min(opens, _PAUSE))
         return None
 
@@ -215,12 +215,11 @@ class FrontierScheduler(BaseScheduler):
         self._ready.append(lease)
         self.finish(lease)
 
-    def _wake_later(self, now: float) -> None:
-        """Ask the engine to come back when the next site opens.
+    def _wake_later(self, now: float, wait: float | None) -> None:
+        """Ask the engine to come back when the next site opens, in `wait` seconds.
 
         When told None, the engine next asks on an event or after its 5 s heartbeat.
         """
-        wait = self._gate.wait(now)
         if wait is None and self.frontier.store.elsewhere():
             wait = _LOOK
         if wait is None:

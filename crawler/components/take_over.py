@@ -43,10 +43,10 @@ class TakeOver:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Work while the spider is open, if it pairs pages."""
+        """Work while the spider is open, if it pairs pages and is not the only one."""
         spider: Any = crawler.spider
         take_over = cls(crawler)
-        if spider.aligner:
+        if spider.aligner and spider.frontier.store.run is not None:
             crawler.signals.connect(take_over.open, signal=signals.spider_opened)
             crawler.signals.connect(take_over.close, signal=signals.spider_closed)
         return take_over

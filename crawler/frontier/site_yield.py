@@ -81,9 +81,10 @@ class SiteYield:
 
     def cost(self, lang: Lang | None, size: int = 0, seconds: float = 0.0) -> Spent:
         """What one answer costs and shows."""
-        src, trg = self.langs or (None, None)
-        is_src, is_trg = lang is not None and lang == src, bool(lang) and lang == trg
-        return Spent(1, size, seconds, is_src, is_trg)
+        if self.langs is None:
+            return Spent(1, size, seconds)
+        src, trg = self.langs.src, self.langs.trg
+        return Spent(1, size, seconds, int(lang == src), int(lang == trg))
 
     def recall(self, site: Site, spent: Spent) -> None:
         """What a site has cost, by its URLs: they know better than what was saved."""
