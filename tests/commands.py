@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+import termios
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +109,34 @@ def bifocal(*words: str | Path) -> subprocess.CompletedProcess[str]:
         timeout=PATIENCE,
         check=False,
     )
+
+
+def in_a_terminal(
+    command: Sequence[str], columns: int, **variables: str
+) -> tuple[str, int]:
+    """What a command writes to a terminal of this width, and its exit status."""
+    ours, theirs = pty.openpty()
+    size = struct.pack("HHHH", 24, columns, 0, 0)
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment() | variables,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    written = b""
+    try:
+        while piece := os.read(ours, 65_536):
+            written += piece
+    except OSError:  # the end of a terminal
+        pass
+    finally:
+        os.close(ours)
+        status = process.wait(PATIENCE)
+    return written.decode(), status
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ import struct
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Self
 
@@ -190,3 +191,15 @@ class Server:
                 return
             asked.answered = time.monotonic()
             connection.sendall(route)
+
+
+@contextmanager
+def serving(sites: Sequence[Site], network: str) -> Iterator[list[Server]]:
+    """A server for each synthetic site, at the first addresses of a network."""
+    with ExitStack() as stack:
+        servers = []
+        for number, site in enumerate(sites, start=1):
+            server = stack.enter_context(Server(host=f"{network}.{number}"))
+            server.add(site)
+            servers.append(server)
+        yield servers

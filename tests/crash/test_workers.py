@@ -29,7 +29,7 @@ from crawler.realign.steps import take_in
 from crawler.warc.reader import iter_pages
 from tests.commands import PATIENCE, crawling
 from tests.redis_server import RedisServer
-from tests.webserver import Asked, Server, text
+from tests.webserver import Asked, serving, text
 from tests.worlds import build_site
 
 WORKER_KILLS = int(os.environ.get("BIFOCAL_WORKER_KILLS", "2"))
@@ -93,12 +93,7 @@ def pairs_of(warcs: Sequence[Path]) -> set[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def servers():
-    with ExitStack() as stack:
-        started = []
-        for number, site in enumerate(SITES, start=1):
-            server = stack.enter_context(Server(host=f"127.0.4.{number}"))
-            server.add(site)
-            started.append(server)
+    with serving(SITES, "127.0.4") as started:
         yield started
 
 

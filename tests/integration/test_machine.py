@@ -8,7 +8,6 @@ from __future__ import annotations
 import socket
 import subprocess
 from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from tests.commands import (
     environment,
     error_line,
 )
-from tests.webserver import Server, answer, silence
+from tests.webserver import Server, answer, serving, silence
 from tests.worlds import build_site
 
 TOWN = build_site("town.example", concepts=2, words=60, hreflang=True)
@@ -119,13 +118,7 @@ def test_too_few_file_handles_are_told_before_anything_is_written(tmp_path):
 
 def test_more_sites_than_file_handles_cost_nothing(tmp_path):
     """Every site keeps its connection open, as servers do; not all of them may stay."""
-    with ExitStack() as stack:
-        servers = [
-            stack.enter_context(Server(host=f"127.0.4.{number}"))
-            for number in range(1, 151)
-        ]
-        for server in servers:
-            server.add(TOWN)
+    with serving([TOWN] * 150, "127.0.4") as servers:
         seeds = tmp_path / "seeds.txt"
         seeds.write_text("\n".join(server.url("/en/") for server in servers))
         done = under(with_files(140), seeds, tmp_path / "run", **QUICK)

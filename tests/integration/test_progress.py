@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import re
-import struct
 import subprocess
-import termios
 from pathlib import Path
 
 import pytest
 
-from tests.commands import PATIENCE, ROOT, crawl, crawl_command, environment
+from tests.commands import (
+    PATIENCE,
+    ROOT,
+    crawl,
+    crawl_command,
+    environment,
+    in_a_terminal,
+)
 from tests.webserver import Server
 from tests.worlds import build_site
 
@@ -31,32 +34,13 @@ def server():
         yield server
 
 
-def in_a_terminal(command: list[str], columns: int) -> str:
-    """What a command writes to a terminal of this width."""
-    ours, theirs = pty.openpty()
-    size = struct.pack("HHHH", 24, columns, 0, 0)
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
-    process = subprocess.Popen(
-        command, cwd=ROOT, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    written = b""
-    try:
-        while piece := os.read(ours, 65_536):
-            written += piece
-    except OSError:  # the end of a terminal
-        pass
-    finally:
-        os.close(ours)
-        assert process.wait(PATIENCE) == 0
-    return written.decode()
-
-
 @pytest.mark.parametrize("columns", [100, 40])
 def test_a_terminal_has_one_live_line_and_then_the_summary(server, tmp_path, columns):
     run_dir = tmp_path / "run"
     command = crawl_command(server.url("/en/"), "en,is", run_dir, DOWNLOAD_DELAY=0.1)
-    *live, last = in_a_terminal(command, columns).split(CLEAR)
+    written, status = in_a_terminal(command, columns)
+    assert status == 0
+    *live, last = written.split(CLEAR)
     drawn = [text for text in live if text]
     assert drawn
     for text in drawn:

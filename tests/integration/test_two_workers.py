@@ -6,7 +6,6 @@ import signal
 import threading
 import time
 from collections import Counter
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from tests.commands import (
     crawling,
     pair_urls,
 )
-from tests.webserver import Server, text
+from tests.webserver import serving, text
 from tests.worlds import build_site
 
 SITES = [
@@ -32,12 +31,7 @@ ONE = {"CONCURRENT_REQUESTS": 1}  # a worker begins one site after the other
 
 @pytest.fixture(scope="module")
 def servers():
-    with ExitStack() as stack:
-        started = []
-        for number, site in enumerate(SITES, start=1):
-            server = stack.enter_context(Server(host=f"127.0.3.{number}"))
-            server.add(site)
-            started.append(server)
+    with serving(SITES, "127.0.3") as started:
         yield started
 
 

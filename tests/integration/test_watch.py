@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.commands import PATIENCE, ROOT, bifocal, environment
+from tests.commands import bifocal, in_a_terminal
 
 pytestmark = pytest.mark.slow
 
@@ -25,31 +22,10 @@ def run(tmp_path_factory):
     return run
 
 
-def in_a_terminal(*words: str) -> str:
-    """What a command draws on a terminal of eighty columns."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        words,
-        cwd=ROOT,
-        env=environment() | {"TERM": "xterm", "COLUMNS": "80"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    shown = b""
-    try:
-        while piece := os.read(ours, 65_536):
-            shown += piece
-    except OSError:  # the other end is closed
-        pass
-    assert process.wait(PATIENCE) == 0, shown
-    os.close(ours)
-    return shown.decode()
-
-
 def test_a_terminal_gets_a_live_view(run):
-    shown = in_a_terminal(BIFOCAL, "watch", str(run), "--every", "0.1")
+    command = [BIFOCAL, "watch", str(run), "--every", "0.1"]
+    shown, status = in_a_terminal(command, 80, TERM="xterm", COLUMNS="80")
+    assert status == 0, shown
     for said in ("best sites, and the dearest", "last pairs", "not kept: language 47"):
         assert said in shown
     assert "186 pages" in shown
