@@ -19,11 +19,9 @@ from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import create_looping_call
 
 from crawler.components.assembly import other_runs
-from crawler.components.signals import pair_found
 from crawler.data import Page
 from crawler.errors import BifocalError
 from crawler.extract.document import read_page
-from crawler.realign.steps import take_in
 from crawler.urls import site_of
 from crawler.warc.stored import stored_pages
 
@@ -86,9 +84,5 @@ class TakeOver:
             reading = read_page(page)
         except Exception:  # as when it was fetched; the page is stored all the same
             return
-        spider, document = self._spider, reading.document
-        spider.counts["take_over/pages"] += 1
-        if spider.sentences and document is not None and document.lang in spider.langs:
-            spider.sentences.take(document, page.record_id)
-        if pairs := take_in(spider.aligner, reading):
-            self._crawler.signals.send_catch_log(pair_found, pairs=pairs)
+        self._spider.counts["take_over/pages"] += 1
+        self._spider.pair(page, reading)

@@ -191,12 +191,8 @@ class BilingualSpider(Spider):
         known = self.counts["frontier/added"]
         # 3. to 6. the links go to the frontier, each with a score
         links = self._follow(lease, page, reading, kept=kept)
-        if self.sentences and document is not None and kept:
-            self.sentences.take(document, page.record_id)
-        pairs = take_in(self.aligner, reading) if self.aligner else []
-        if pairs:
-            self._tell(pair_found, pairs=pairs)
-            yield from pairs
+        pairs = self.pair(page, reading)
+        yield from pairs
         visit = Visit(
             url=page.url,
             site=lease.site,
@@ -218,6 +214,19 @@ class BilingualSpider(Spider):
         )
         self.archive.note(page, _metadata(visit))
         self._tell(page_visited, visit=visit)
+
+    def pair(self, page: Page, reading: Reading) -> list[PairScore]:
+        """Give a page to the aligner and the sentences; the pairs that it completes.
+
+        Who listens to `pair_found` is told of them.
+        """
+        document = reading.document
+        if self.sentences and document is not None and document.lang in self.langs:
+            self.sentences.take(document, page.record_id)
+        pairs = take_in(self.aligner, reading) if self.aligner else []
+        if pairs:
+            self._tell(pair_found, pairs=pairs)
+        return pairs
 
     def _follow(
         self, lease: Lease, page: Page, reading: Reading, *, kept: bool
