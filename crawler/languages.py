@@ -127,7 +127,7 @@ _REGIONS = frozenset(
 _SCRIPTS = frozenset("latn cyrl hans hant arab deva".split())
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(16_384)  # as crawler.urls.MET_AGAIN
 def marker_languages(token: str) -> frozenset[str]:
     """The languages that a whole token of a URL may name; empty when it names none.
 

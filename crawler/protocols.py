@@ -162,6 +162,13 @@ class FrontierStore(Protocol):
         """
         ...
 
+    def postpone(self, url: str) -> None:
+        """Nobody will release this leased URL: it is pending again in the next session.
+
+        It counts as leased, and may be forgotten until then.
+        """
+        ...
+
     def holds(self, url: str) -> bool:
         """Is a URL, popped some time ago, still leased to this worker?"""
         ...

@@ -44,7 +44,9 @@ IntArray = npt.NDArray[np.int64]
 WORD_ORDERS = (2, 3, 4, 5)  # of a word's n-grams; its ends are marked
 _MAX_WORD = 40  # characters
 _MAX_WORDS = 16  # of a slug
-_CACHED = 100_000  # URLs kept, and words: the links of a site repeat on all its pages
+# URLs kept, with their words, some 4 KB each: what is compared is new mostly, and of
+# two pages that are a pair the links that they had when they were fetched.
+_CACHED = 16_384
 _DECIMALS = 3  # of a number: rounding in a sum must not decide at a tree's threshold
 
 # Added to the log odds where the marker rule joins two URLs (20 to 1). Training cannot

@@ -139,7 +139,7 @@ class AdaptiveScorer:
             )
             self._last = (*self._last[:2], leads_on)
         if page is not None and not page.paired:
-            page.links = tuple(dict.fromkeys(found))
+            self._known.link(page, tuple(dict.fromkeys(found)))
             if page.outcome != NEITHER:  # the paper's question: page and link
                 self._compare(
                     [(page, url) for url in new if self._is_open(url)], touched
@@ -149,7 +149,7 @@ class AdaptiveScorer:
     def fetched(self, link: Link, document: Document | None) -> list[ScoredUrl]:
         """Count what the page turned out to be; its other half may rise."""
         self._settle()
-        if 0 < self.max_urls < len(self._known):
+        if 0 < self.max_urls < self._known.weight:
             self._forget()
         url = self._known.get(link.url) or self._known.add(link)
         if document is None:
@@ -182,7 +182,8 @@ class AdaptiveScorer:
             self._align(src, trg, touched)
             for url in (src, trg):
                 if not url.paired:
-                    url.paired, url.links = True, ()
+                    url.paired = True
+                    self._known.link(url, ())
                     self._expected.paired(url)
         return self._rescore(touched)
 
@@ -252,7 +253,7 @@ class AdaptiveScorer:
             link, outcome = link_of(url.entry), outcome_of(url.entry)
             record = self._known.get(link.url)
             if record is None:
-                if 0 < self.max_urls <= len(self._known):
+                if 0 < self.max_urls <= self._known.weight:
                     continue
                 record = self._known.add(link)
                 record.score = url.entry.score
@@ -291,6 +292,7 @@ class AdaptiveScorer:
                 partners = {urls[n]: kind for n, kind in row["partners"]}
                 url.partners = partners or NOBODY
                 url.links = tuple(urls[n] for n in row["links"])
+            self._known.weigh()
         except (zlib.error, ValueError, KeyError, TypeError, IndexError) as error:
             raise FrontierError(
                 f"what the scorer had learned cannot be read: {error!r} (it was written"

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from crawler.data import Lang, LangPair, Link
 from crawler.languages import marker_languages
+from crawler.urls import MET_AGAIN
 
 # The anchor of a switcher is a language's name or code and nothing else.
 _MAX_SWITCHER_ANCHOR = 24
@@ -17,7 +18,7 @@ _MAX_CODE = 3  # letters; many codes are words too: is, to, no, it
 _DECORATION = " \t|/·•–-()[]»›▾▼✓🌐:"
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(MET_AGAIN)
 def switcher_language(anchor: str, langs: LangPair) -> Lang | None:
     """The language of the pair that an anchor text names, if it only names one.
 
@@ -51,7 +52,7 @@ def declared_language(link: Link, langs: LangPair) -> Lang | None:
     return switcher_language(link.anchor, langs) if link.anchor else None
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(MET_AGAIN)
 def _prefixes(folder: str) -> tuple[str, ...]:
     parts = folder.split("/")
     return tuple("/".join(parts[: n + 1]) for n in range(min(len(parts), 4)))

@@ -142,8 +142,10 @@ class Expectation:
                 ours.unpaired = [a + b for a, b in zip(ours.unpaired, beliefs.unpaired)]
 
     def forget(self, most: int) -> None:
-        """Keep so many sections and texts at most."""
+        """Keep so many sections and texts at most, and sites that have known URLs."""
         self.copies.forget(most)
+        known = {url.site for url in self._known.records.values()}
+        self._sites = {s: found for s, found in self._sites.items() if s in known}
         for counted in (self._languages, self._matches, self._yields, self._pages):
             counted.forget(most)
 

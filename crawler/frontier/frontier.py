@@ -327,8 +327,9 @@ class Frontier:
             self.push(self._learner.fetched(lease.link, None))
 
     def postponed(self, lease: Lease) -> None:
-        """A URL gave no answer: it stays leased, so the next session tries it again."""
+        """A URL gave no answer: the next session tries it again."""
         self.counts["frontier/postponed"] += 1
+        self.store.postpone(lease.url)
         if self._learner:
             self.push(self._learner.fetched(lease.link, None))
 

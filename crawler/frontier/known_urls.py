@@ -40,6 +40,10 @@ _MAX_PARTNERS = 8
 # URLs of one handle that are looked at: a handle that 50 URLs share is no page's.
 _MAX_BUCKET = 50
 
+# A URL weighs one, some 2 KB; so many characters of it, or links of its page, weigh one
+# more: a page may have 5,000 links, and each of them 2,000 characters.
+_CHARACTERS, _LINKS = 200, 250
+
 # There are millions of URLs, and most of them have nobody: these are shared.
 NOBODY: Mapping[Any, str] = MappingProxyType({})
 
@@ -92,12 +96,10 @@ class KnownUrls:
 
     def __init__(self, langs: LangPair) -> None:
         self.records: dict[str, UrlRecord] = {}
+        self.weight = 0  # in URLs of usual length
         self._markers = frozenset(langs)
         self._buckets: dict[str, tuple[UrlRecord, ...]] = {}  # by handle
         self._groups: dict[Site, Site] = {}  # site → the one that stands for it
-
-    def __len__(self) -> int:
-        return len(self.records)
 
     def get(self, url: str) -> UrlRecord | None:
         """The record of a URL."""
@@ -119,8 +121,14 @@ class KnownUrls:
             link=link,
         )
         self.records[link.url] = url
+        self.weight += _weight(link.url)
         self._place(url)
         return url
+
+    def link(self, page: UrlRecord, links: tuple[UrlRecord, ...]) -> None:
+        """Remember the links of a page in the place of those that it had."""
+        self.weight += len(links) // _LINKS - len(page.links) // _LINKS
+        page.links = links
 
     def _place(self, url: UrlRecord) -> None:
         """Put a URL where its other half would be looked for."""
@@ -182,6 +190,8 @@ class KnownUrls:
         """A redirect: both URLs are one page from now on."""
         old = self.records.get(url)
         new = self.records.get(link.url) or self.add(link)
+        if old is None:
+            self.weight += _weight(url)
         if old is None or old is new:
             self.records[url] = new
             return
@@ -210,4 +220,14 @@ class KnownUrls:
                 partners = {u: k for u, k in url.partners.items() if self.at(u) in kept}
                 url.partners = partners or NOBODY
             url.links = tuple(link for link in url.links if self.at(link) in kept)
+        self.weigh()
         return len(oldest)
+
+    def weigh(self) -> None:
+        """Find the weight anew."""
+        pages = {id(url): len(url.links) // _LINKS for url in self.records.values()}
+        self.weight = sum(map(_weight, self.records)) + sum(pages.values())
+
+
+def _weight(name: str) -> int:
+    return 1 + len(name) // _CHARACTERS

@@ -117,6 +117,9 @@ class MemoryFrontier:
         if head is None or row.rank < head:
             self._heads.set(row.entry.site, row.rank)
 
+    def postpone(self, url: str) -> None:
+        """Do nothing: a URL is in memory, leased or not."""
+
     # ------------------------------------------------ one site in, one site out
 
     def take(self, site: Site, known: Iterable[KnownUrl]) -> None:

@@ -190,6 +190,9 @@ class RedisFrontier:
         kind = "d" if done else "b"
         self._note(site, owned, (kind, url, score, text_of(payload)))
 
+    def postpone(self, url: str) -> None:
+        """Do nothing: `close` makes it pending again, or whoever gets the site."""
+
     def holds(self, url: str) -> bool:
         """Is a URL still leased to this worker, or was its site taken from us?"""
         if time.monotonic() - self._looked >= _LOOK:

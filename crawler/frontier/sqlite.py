@@ -13,7 +13,8 @@ What is kept where, and what was tried (benchmarks/frontier.py measures what is 
   best one is known in memory (0.5 KB a site), so neither 20,000 sites nor one of 10 M
   URLs make a pop slower: it is one row read, and one step in the index.
 * Leases live in memory alone. A pop writes nothing, and a kill makes every leased URL
-  pending again without anybody doing so.
+  pending again without anybody doing so. What is postponed is marked in its row, and
+  pending again when the file is opened: a crawl may meet millions of dead links.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ CREATE TABLE url (
   seq     INTEGER PRIMARY KEY,  -- 1, 2, 3, ... by first push
   site    INTEGER NOT NULL,
   digest  INTEGER NOT NULL,
-  done    INTEGER NOT NULL,
+  done    INTEGER NOT NULL,  -- 0: to be fetched, 1: done, 2: in the next session
   score   REAL NOT NULL,
   depth   INTEGER NOT NULL,
   url     TEXT NOT NULL,
@@ -87,6 +88,11 @@ _PRAGMAS = (
     "secure_delete = OFF",
 )
 
+# What was postponed is pending again. (A file of before there was that has no index.)
+_NEXT_SESSION = (
+    "CREATE INDEX IF NOT EXISTS postponed ON url (done) WHERE done = 2",
+    "UPDATE url INDEXED BY postponed SET done = 0 WHERE done = 2",
+)
 _FIND = "SELECT seq, done, score, url FROM url WHERE site = ? AND digest = ?"
 _INSERT = "INSERT INTO url VALUES (?, ?, ?, 0, ?, ?, ?, ?)"
 _RAISE = "UPDATE url SET score = ?, depth = ?, payload = ? WHERE seq = ?"
@@ -188,6 +194,7 @@ class SqliteFrontier:
         self._leased: set[int] = set()  # the same, by seq
         self._known = 0
         self._pending = 0
+        self._postponed = 0
         self._open()
         self._counters = Counter(json.loads(self.load(_COUNTERS) or b"{}"))
 
@@ -198,6 +205,8 @@ class SqliteFrontier:
             execute(f"PRAGMA {pragma}")
         execute("BEGIN IMMEDIATE")
         self._check_kind()
+        for statement in _NEXT_SESSION:
+            execute(statement)
         self._sites = dict(execute("SELECT name, id FROM site ORDER BY id"))
         for site, number in self._sites.items():
             for score, seq in execute(_BEST, (number,)):
@@ -345,6 +354,16 @@ class SqliteFrontier:
             self._pending += 1
             self._offer(lease.site, (-score, lease.seq))
 
+    @_guarded
+    def postpone(self, url: str) -> None:
+        """End a lease until the file is opened again; ValueError if there is none."""
+        lease = self._leases.pop(url, None)
+        if lease is None:
+            raise ValueError(f"{url} is not leased")
+        self._db.execute("UPDATE url SET done = 2 WHERE seq = ?", (lease.seq,))
+        self._leased.remove(lease.seq)
+        self._postponed += 1
+
     def holds(self, url: str) -> bool:
         """Is a URL leased?"""
         return url in self._leases
@@ -360,7 +379,8 @@ class SqliteFrontier:
         """
         for seq in self._seqs(site):
             url, score, depth, payload, done = self._read(seq)
-            state = "done" if done else "leased" if seq in self._leased else "pending"
+            leased = done == 2 or seq in self._leased
+            state = "leased" if leased else "done" if done else "pending"
             yield KnownUrl(FrontierEntry(url, site, score, depth, payload), state)
 
     @_guarded
@@ -397,7 +417,7 @@ class SqliteFrontier:
 
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`."""
-        leased = len(self._leases)
+        leased = len(self._leases) + self._postponed
         return {
             "pending": self._pending,
             "leased": leased,
@@ -419,7 +439,8 @@ class SqliteFrontier:
         self._db.execute("BEGIN IMMEDIATE")
 
     def _end(self) -> None:
-        pending = self._pending + len(self._leases)  # what a kill makes of leases
+        # what a kill makes of leases, and of what is postponed
+        pending = self._pending + len(self._leases) + self._postponed
         self._db.execute("UPDATE total SET pending = ?", (pending,))
         if self._counters:
             self.save(_COUNTERS, json.dumps(self._counters).encode())

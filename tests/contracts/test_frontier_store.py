@@ -297,6 +297,15 @@ def test_a_url_is_held_until_it_is_released(store):
     assert not store.holds("https://a.is/never")
 
 
+def test_a_postponed_url_waits_for_the_next_session(store):
+    store.push([entry("x", 0.9), entry("y", 0.5)])
+    store.postpone(store.pop().url)
+    assert store.push([entry("x", 1.0)]).ignored == 1
+    assert pop_all(store) == ["a.is/y"]
+    assert dict(store.counts()) == {"pending": 0, "leased": 1, "done": 1}
+    assert [known.state for known in store.scan("a.is")] == ["leased", "done"]
+
+
 def test_counters_of_the_run_add_up(store):
     assert dict(store.tally({"pages": 2, "bytes": 0})) == {"pages": 2, "bytes": 0}
     store.commit()

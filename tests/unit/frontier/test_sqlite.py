@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -90,6 +91,32 @@ def test_ties_are_broken_as_before(path):
     store.close()
     assert again == [entry(name).url for name in [*names, "later"]]
     assert again[:3] == first
+
+
+def test_what_is_postponed_takes_no_memory_and_comes_back(path):
+    store = SqliteFrontier(path)
+    store.push([entry(f"x{n}", n / 100) for n in range(100)])
+    for _ in range(90):
+        store.postpone(store.pop().url)
+    assert not store._leases
+    assert not store._leased
+    store.commit()
+    store._db.close()  # as a kill does
+    again = SqliteFrontier(path)
+    assert dict(again.counts()) == {"pending": 100, "leased": 0, "done": 0}
+    assert again.pop().url.endswith("x99")
+    again.close()
+
+
+def test_a_file_of_before_urls_were_postponed_goes_on(path):
+    store = SqliteFrontier(path)
+    store.push([entry("x", 0.5)])
+    store.close()
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("DROP INDEX postponed")
+    again = SqliteFrontier(path)
+    again.postpone(again.pop().url)
+    again.close()
 
 
 def test_two_urls_of_one_digest_are_two_urls(path):

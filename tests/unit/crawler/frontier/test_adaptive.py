@@ -131,6 +131,33 @@ def test_memory_has_an_end_where_the_web_has_none():
     assert now(crawl, "/is/0") == 0.0  # forgotten: what the frontier has stands
 
 
+def test_long_urls_and_pages_of_many_links_count_as_several():
+    langs = LangPair("en", "is")
+    crawl = AdaptiveScorer(langs, UrlLanguageRules(), UrlPairRules(), max_urls=1000)
+    long, many = "x" * 1800, [link(f"/menu/{n}") for n in range(500)]
+    for n in range(30):
+        visit(
+            crawl, page(f"/long/{n}", "en", *(link(f"/{long}/{n}/{m}") for m in "ab"))
+        )
+    forgotten = crawl.counts["frontier/forgotten"]
+    for n in range(300):
+        visit(crawl, page(f"/many/{n}", "en", *many))
+    records = crawl._known.records.values()
+    assert forgotten == 0 < crawl.counts["frontier/forgotten"]
+    assert sum(len(url.links) for url in records) < 1000 * 250
+    crawl._known.weigh()
+    assert crawl._known.weight <= 1000
+
+
+def test_a_site_whose_urls_are_forgotten_is_forgotten():
+    langs = LangPair("en", "is")
+    crawl = AdaptiveScorer(langs, UrlLanguageRules(), UrlPairRules(), max_urls=100)
+    for n in range(500):
+        url = f"https://site{n}.example/en/a"
+        crawl.fetched(Link(url), replace(page("/", "en"), url=url, digest=url))
+    assert len(crawl._expected.state()["sites"]) <= 100
+
+
 def test_a_section_without_pairs_falls_behind():
     crawl = scorer()
     pages = [link(f"/blog/{n}") for n in range(60)]
