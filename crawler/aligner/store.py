@@ -46,7 +46,7 @@ CREATE TABLE IF NOT EXISTS emitted (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_trg ON emitted (trg);
 """
-_VERSION = "2"  # 2: sketches have images
+_VERSION = "3"  # 3: of words the first five letters
 # The spill file is a cache of the WARCs: worth keeping over a restart, not worth
 # waiting for the disk.
 _PRAGMAS = """

@@ -27,7 +27,7 @@ from crawler.data import LangPair
 from crawler.errors import ProfileError
 
 Segment = tuple[NDArray[np.uint32], NDArray[np.uint32]]
-_VERSION = 1
+_VERSION = 2  # 2: of words the first five letters
 
 
 @dataclass(frozen=True, slots=True)
