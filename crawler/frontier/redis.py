@@ -4,9 +4,9 @@ A worker orders the URLs of its sites in memory, as `memory:` does, so politenes
 order and the embedded aligner stay in one place. What it changes goes to Redis at each
 commit, one compressed batch a site; whoever owns a site next replays its journal.
 
-A worker has one lease for all its sites, by the server's clock, and renews it by each
-commit. Each time that a site is given away it gets a new number: what a worker writes
-that was thought dead bears an old one, is refused, and the worker lets the site go.
+Each time that a site is given away it gets a new number: what a worker writes that was
+thought dead (`crawler.frontier.redis_lease`) bears an old one, is refused, and the
+worker lets the site go.
 
 URLs are those of `crawler.frontier.redis_connection`, with more in the query: `worker`,
 `lease`, `pause`, `patience` (seconds) and `bloom`.
@@ -14,10 +14,7 @@ URLs are those of `crawler.frontier.redis_connection`, with more in the query: `
 
 from __future__ import annotations
 
-import os
-import socket
 import time
-import uuid
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -42,14 +39,9 @@ from crawler.frontier.journal import (
 )
 from crawler.frontier.memory import MemoryFrontier
 from crawler.frontier.redis_connection import Connection
+from crawler.frontier.redis_lease import WorkerLease, ms
 from crawler.protocols import PushCounts
 
-# Seconds: long enough for the slowest page (DOWNLOAD_TIMEOUT), so that no site is taken
-# from a worker that is well; what a killed one held waits that long.
-_LEASE = 90.0
-_PAUSE = (
-    10.0  # seconds that a released site waits for its next owner, out of politeness
-)
 _LOOK = 1.0  # seconds between two looks for sites that have become free
 _SITES = 500  # in one call: it stops everyone else for some milliseconds
 # A journal that has grown by so many batches, and by one for each 500 URLs, is written
@@ -83,15 +75,12 @@ class RedisFrontier:
         """Connect; FrontierError if nobody answers, UsageError for a wrong URL."""
         self._redis = Connection(url)
         options = self._redis.options
-        self._lease = self._redis.seconds("lease", _LEASE)
-        self._pause = self._redis.seconds("pause", _PAUSE)
         try:
             bloom = options.get("bloom")
             self._bloom = BloomFilter(float(bloom)) if bloom else None  # an empty one
         except ValueError as error:
             raise UsageError(f"{self._redis.name}: bloom={bloom}: {error}") from error
         self.run = self._redis.run
-        self.worker = options.get("worker") or f"{socket.gethostname()}-{os.getpid()}"
         self._local = MemoryFrontier()
         self._owned: dict[Site, _Owned] = {}
         self._dirty: dict[Site, None] = {}  # those with events, in order
@@ -107,11 +96,8 @@ class RedisFrontier:
         self._commits = 0
         self._looked = self._renewed = float("-inf")
         self._elsewhere = (0, 0, 0)  # open sites, pending and done URLs of others
-        self._id = self._redis.call(
-            "hello",
-            ("id", "owners", "pauses", "workers", "commits"),
-            *(uuid.uuid4().hex, self.worker, _ms(self._lease), _ms(self._pause)),
-        )
+        self._lease = WorkerLease(url, self._redis)
+        self.worker = self._lease.worker
         self._look(wanted=0)
         self._looked = float("-inf")  # the first pop takes what is free
 
@@ -128,7 +114,7 @@ class RedisFrontier:
         new = [site for site in sites if not any(site in group for group in known)]
         for some in batched(new, _SITES):
             self._foreign.update(some)
-            self._take(self._ask(0, *some))
+            self._take(self._lease.claim(0, *some, owned=self._owned).granted)
         added = raised = 0
         for entry in entries:
             owned = self._owned.get(entry.site)
@@ -272,7 +258,7 @@ class RedisFrontier:
                 best = max(entry.score for entry in theirs.values())
                 args += [site, pack(map(pushed, theirs.values())), best]
             keys = ("id", "sites", "free", "owners")
-            self._redis.call("offer", keys, self._id, self._redis.prefix, *args)
+            self._redis.call("offer", keys, self._lease.id, self._redis.prefix, *args)
         self._offers.clear()
 
     def close(self) -> None:
@@ -283,8 +269,7 @@ class RedisFrontier:
         self.commit()
         while self._owned:  # what others push meanwhile is written first
             self._write(list(self._owned), release=True)
-        key = self._redis.prefix + "workers"
-        self._redis.ask(lambda client: client.zrem(key, self.worker))
+        self._lease.end()
         self._redis.close()
 
     def _write(self, sites: Sequence[Site], *, release: bool = False) -> None:
@@ -294,8 +279,10 @@ class RedisFrontier:
 
     def _write_some(self, sites: Sequence[Site], *, release: bool) -> None:
         self._commits += 1
-        args: list[Any] = [self._id, self._redis.prefix, self.worker]
-        args += [_ms(self._lease), _ms(self._pause), self._commits]
+        lease = self._lease
+        lease.works()
+        args: list[Any] = [lease.id, self._redis.prefix, self.worker]
+        args += [ms(lease.seconds), ms(lease.pause), self._commits]
         counters = dict(self._counters)  # those that are 0 too: others add to them
         args += [len(counters), *(x for pair in counters.items() for x in pair)]
         for site in sites:
@@ -371,7 +358,7 @@ class RedisFrontier:
 
     def _share(self) -> None:
         """Renew our lease, take a fair share of the free sites, give back the rest."""
-        if time.monotonic() - self._renewed >= self._lease / 4:
+        if time.monotonic() - self._renewed >= self._lease.beat:
             self._renewed = time.monotonic()
             # of each site, as this is how we learn that one was taken from us
             self._write(list(self._owned))
@@ -412,42 +399,19 @@ class RedisFrontier:
 
     def _look(self, wanted: int) -> tuple[int, int]:
         """Take up to so many free sites; how many sites are open, and workers alive."""
-        answer = self._ask(wanted)
-        self._take(answer)
+        claim = self._lease.claim(wanted, owned=self._owned)
+        self._take(claim.granted)
         self._looked = time.monotonic()
-        _, open_sites, workers, pending, done = answer
         ours = sum(map(self._is_open, self._owned))
         self._elsewhere = (
-            max(open_sites - ours, 0),
-            max(pending - sum(o.pending for o in self._owned.values()), 0),
-            max(done - sum(o.done for o in self._owned.values()), 0),
+            max(claim.open_sites - ours, 0),
+            max(claim.pending - sum(o.pending for o in self._owned.values()), 0),
+            max(claim.done - sum(o.done for o in self._owned.values()), 0),
         )
-        return open_sites, workers
+        return claim.open_sites, claim.workers
 
-    def _ask(self, wanted: int, *sites: Site) -> list[Any]:
-        keys = "id sites free owners pauses epoch workers totals".split()
-        answer: list[Any] = self._redis.call(
-            "claim", keys, self._id, self.worker, _ms(self._lease), wanted, *sites
-        )
-        if self._redis.interrupted:
-            answer[0] += self._granted_unheard({raw for raw, _ in answer[0]})
-        return answer
-
-    def _granted_unheard(self, heard: Collection[bytes]) -> list[tuple[bytes, int]]:
-        """What a claim gave us whose answer was lost on the way."""
-        key = self._redis.prefix + "owners"
-        owners = self._redis.ask(lambda client: client.hgetall(key))
-        return [
-            (raw, int(number))
-            for raw, owner in owners.items()
-            for number, _, name in [owner.partition(b"|")]
-            if number and name == self.worker.encode()
-            if raw not in heard and _site(raw) not in self._owned
-        ]
-
-    def _take(self, answer: Sequence[Any]) -> None:
+    def _take(self, granted: Sequence[tuple[Site, int]]) -> None:
         """Sites that became ours: replay their journals, hear what others pushed."""
-        granted = [(_site(raw), int(epoch)) for raw, epoch in answer[0]]
         for some in batched(granted, _SITES):
             journals = self._journals([site for site, _ in some])
             for (site, epoch), (journal, inbox) in zip(some, journals, strict=True):
@@ -502,11 +466,3 @@ class RedisFrontier:
                 max(pending - owned.pending, 0),
                 max(done - owned.done, 0),
             )
-
-
-def _site(raw: bytes) -> Site:
-    return raw.decode("utf-8", "surrogatepass")
-
-
-def _ms(seconds: float) -> int:
-    return int(seconds * 1000)

@@ -1,6 +1,7 @@
 """Workers on one frontier, killed at random moments or thought dead; Redis, killed.
 
     export BIFOCAL_WORKER_KILLS=30 BIFOCAL_LATE_RETURNS=5 BIFOCAL_REDIS_KILLS=5
+    export BIFOCAL_REDIS_GONE=60  # seconds
     python -m pytest -s tests/crash/test_workers.py
 
 What happened is read from the servers' own logs: each worker has a user agent of its
@@ -35,6 +36,7 @@ from tests.worlds import build_site
 WORKER_KILLS = int(os.environ.get("BIFOCAL_WORKER_KILLS", "2"))
 LATE_RETURNS = int(os.environ.get("BIFOCAL_LATE_RETURNS", "1"))
 REDIS_KILLS = int(os.environ.get("BIFOCAL_REDIS_KILLS", "1"))
+REDIS_GONE = float(os.environ.get("BIFOCAL_REDIS_GONE", "8"))  # longer than a lease
 WORKERS = ("a", "b")
 SITES = [
     build_site(f"town{n}.example", concepts=4 + n, words=60, seed=n) for n in range(6)
@@ -86,7 +88,8 @@ class Outcome:
 def pairs_of(warcs: Sequence[Path]) -> set[tuple[str, str]]:
     """What `bifocal align` finds, by the functions that it calls."""
     with Aligner(LangPair("en", "is")) as aligner:
-        for page in iter_pages([folder for folder in warcs if any(folder.iterdir())]):
+        # a worker that was stopped before its first page has none
+        for page in iter_pages([folder for folder in warcs if any(folder.glob("*"))]):
             take_in(aligner, read_page(page))
         return {(pair.src_url, pair.trg_url) for pair in aligner.finish()}
 
@@ -217,3 +220,25 @@ def test_redis_is_killed_and_restarted(servers, reference, tmp_path_factory):
 
             outcome = disturbed(servers, redis, folder, kill)
         check(outcome, reference, f"{number}: Redis killed")
+
+
+@pytest.mark.redis
+@pytest.mark.parametrize("how", ["hangs", "killed"])
+def test_redis_is_gone_for_longer_than_a_lease(
+    servers, reference, tmp_path_factory, how
+):
+    """The workers wait and go on, each with its own sites."""
+    folder = tmp_path_factory.mktemp("r")
+    with RedisServer(folder, aof=True) as redis:
+        go, come = {
+            "hangs": (redis.stop, redis.go_on),
+            "killed": (redis.kill, redis.start),
+        }[how]
+
+        def away(draw: random.Random, processes) -> None:
+            go()
+            time.sleep(REDIS_GONE)
+            come()
+
+        outcome = disturbed(servers, redis, folder, away)
+    check(outcome, reference, f"Redis {how} for {REDIS_GONE:.0f} s")

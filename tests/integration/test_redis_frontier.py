@@ -52,6 +52,11 @@ def key_of(store: RedisFrontier, name: str) -> str:
     return store._redis.prefix + name
 
 
+def kill(store: RedisFrontier) -> None:
+    """Nobody renews its lease any more; a test may wait for the end of it."""
+    store._lease.stop()
+
+
 def crawl(store: RedisFrontier, fetched: list[tuple[str, str, float]]) -> None:
     """Fetch all that there is, as one worker; ends when nobody has anything left."""
     while len(store) or store.elsewhere():
@@ -133,6 +138,7 @@ def test_a_killed_worker_loses_its_sites_and_nothing_else(run):
     dead.commit()
     in_hand = dead.pop()
     dead.push([entry("a.is", 77)])  # never committed
+    kill(dead)
     time.sleep(0.5)
 
     heir = run("heir", lease=5)
@@ -158,11 +164,37 @@ def test_a_killed_worker_loses_its_sites_and_nothing_else(run):
     )
 
 
+def test_a_worker_keeps_its_sites_in_a_step_that_is_longer_than_its_lease(run):
+    busy, other = run("busy", lease=0.4), run("other", lease=0.4)
+    busy.push([entry("a.is", 0), entry("a.is", 1)])
+    busy.commit()
+    in_hand = busy.pop()
+    end = time.monotonic() + 1.6
+    while time.monotonic() < end:  # as a long alignment: nothing is asked meanwhile
+        other._looked = float("-inf")
+        assert other.pop() is None
+        time.sleep(0.05)
+    busy.release(in_hand.url, done=True)
+    busy.commit()
+    assert busy.sites() == ("a.is",)
+
+
+def test_a_worker_that_hangs_does_not_keep_its_sites(run):
+    hanging, other = run("hanging", lease=0.1), run("other", pause=0)
+    hanging.push([entry("a.is", 0)])
+    hanging.commit()
+    end = time.monotonic() + 10
+    while other.pop() is None:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 def test_a_url_in_hand_when_its_site_is_lost_may_still_be_released(run):
     late = run("late", lease=0.2)
     late.push([entry("a.is", 0), entry("a.is", 1)])
     late.commit()
     url = late.pop().url
+    kill(late)
     time.sleep(0.4)
     other = run("other")
     assert other.pop() is not None
@@ -384,6 +416,7 @@ def test_status_shows_leases_that_are_stuck(run, redis_server):
     dead = run("dead", lease=0.1)
     dead.push([entry("a.is", 0)])
     dead.commit()
+    kill(dead)
     time.sleep(0.2)
     shown = bifocal("status", redis_server.url(dead._redis.run)).stdout
     assert "dead: 1 sites, 0 done, not heard of, 1 stuck leases" in shown
@@ -429,6 +462,29 @@ def test_a_redis_that_hangs_is_waited_for_and_nothing_counts_twice(tmp_path_fact
         assert store.push([entry("b.is", 0)]).added == 1
         store.commit()
         assert set(store.sites()) == {"a.is", "b.is"}
+
+
+def test_nobody_is_thought_dead_because_redis_was_gone(tmp_path_factory):
+    """For longer than a lease: who had a site before has it after."""
+    with RedisServer(tmp_path_factory.mktemp("r")) as server:
+        ours, other = (
+            RedisFrontier(server.url("x", worker=name, lease=0.8)) for name in "ab"
+        )
+        ours.push([entry("a.is", 0), entry("a.is", 1)])
+        ours.commit()
+        in_hand = ours.pop()
+        server.stop()
+        time.sleep(2.0)
+        server.go_on()
+        assert other.pop() is None  # it is the first one to ask
+        ours.release(in_hand.url, done=True)
+        ours.commit()
+        assert ours.sites() == ("a.is",)
+        kill(ours)  # and one that dies afterwards is dead
+        end = time.monotonic() + 10
+        while other.pop() is None:
+            assert time.monotonic() < end
+            time.sleep(0.1)
 
 
 def test_without_redis_there_is_one_clear_error(tmp_path):

@@ -18,7 +18,7 @@ from tests.commands import (
     crawling,
     pair_urls,
 )
-from tests.webserver import serving, text
+from tests.webserver import Server, page, serving, text
 from tests.worlds import build_site
 
 SITES = [
@@ -159,3 +159,35 @@ def test_the_sites_of_a_killed_worker_are_finished_by_another(
     expected = {pair for pair in reference if pair[0].split("/")[2] in sites}
     assert set(pair_urls(heir)) == expected
     assert heir.stats["take_over/pages"] > 0
+
+
+def test_a_worker_keeps_its_site_however_long_a_page_takes(redis_server, tmp_path):
+    """A page and a delay of two leases each, and another worker that has nothing."""
+    lease = 3
+
+    def slow(connection) -> None:
+        time.sleep(2 * lease)
+        connection.sendall(page("At last."))
+
+    url = redis_server.url("slow", lease=lease, pause=0)
+    settings = {"DOWNLOAD_DELAY": 2 * lease, **ONE}
+    with Server({"/": page('<a href="/slow">a slow one</a>'), "/slow": slow}) as server:
+        crawls = [
+            crawling(
+                server.url(),
+                "en,is",
+                tmp_path / name,
+                FRONTIER_URL=f"{url}&worker={name}",
+                USER_AGENT=name,
+                LANGUAGE_GATE=False,
+                **settings,
+            )
+            for name in "ab"
+        ]
+        with crawls[0] as a, crawls[1] as b:
+            for process in (a, b):
+                _, errors = process.communicate(timeout=PATIENCE)
+                assert process.returncode == 0, errors
+        asked = [(a.path, a.headers["user-agent"]) for a in server.asked]
+    owner = asked[0][1]
+    assert asked == [("/robots.txt", owner), ("/", owner), ("/slow", owner)]

@@ -1,12 +1,22 @@
 -- Lease sites to a worker: those it names, or else the best that are free.
--- KEYS: id sites free owners pauses epoch workers totals
+-- KEYS: id sites free owners pauses epoch workers totals heard
 -- ARGV: id, worker, lease (ms), how many of the free, site...
 -- Returns {{site, epoch}..., number of open sites, number of workers, pending, done}.
-local id, sites, free, owners, pauses, epoch, workers, totals = unpack(KEYS)
+local id, sites, free, owners, pauses, epoch, workers, totals, heard = unpack(KEYS)
 local worker, lease, wanted = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 if redis.call('GET', id) ~= ARGV[1] then return redis.error_reply('GONE') end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+-- Workers ask four times in a lease. When nobody has, it was Redis that was gone, and who
+-- was well before has a lease again.
+local last = tonumber(redis.call('GET', heard) or now)
+if now - last > lease / 2 then
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', workers, last, '+inf')) do
+    redis.call('ZADD', workers, 'GT', now + lease, name)
+  end
+end
+redis.call('SET', heard, now)
 redis.call('ZADD', workers, now + lease, worker)
 
 local function set_free(site)
