@@ -81,12 +81,12 @@ class LearningScorer(UrlScorer, Protocol):
         """These sites are one from now on; the first stands for them."""
         ...
 
-    def state(self) -> bytes:
-        """What was learned, as small JSON that a person can read."""
+    def state(self) -> Iterable[bytes]:
+        """What was learned, in parts; the crawl goes on between two of them."""
         ...
 
-    def restore(self, state: bytes, known: Iterable[KnownUrl]) -> None:
-        """Go on from a saved state and the URLs of the frontier."""
+    def restore(self, state: Iterable[bytes], known: Iterable[KnownUrl]) -> None:
+        """Go on from the parts of a saved state, if any, and the frontier's URLs."""
         ...
 
 

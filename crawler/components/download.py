@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from scrapy import Request
 from scrapy.core.downloader.handlers import http11
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CannotResolveHostError
+from scrapy.exceptions import CannotResolveHostError, DownloadFailedError
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
@@ -64,9 +64,12 @@ class DownloadHandler(http11.HTTP11DownloadHandler):
         self._pool._factory = _Factory
 
     async def download_request(self, request: Request) -> Response:
-        """Answer, or AddressRefusedError where the guard left no address."""
+        """Answer, or AddressRefusedError where the guard left no address.
+
+        A status of more than three digits is no answer: DownloadFailedError.
+        """
         try:
-            return await super().download_request(request)
+            response = await super().download_request(request)
         except CannotResolveHostError as error:
             from twisted.internet import reactor
 
@@ -76,6 +79,9 @@ class DownloadHandler(http11.HTTP11DownloadHandler):
             if address is None:
                 raise
             raise AddressRefusedError(f"{host} is at {address}") from error
+        if not 100 <= response.status <= 999:  # RFC 9110, 15; each would be counted
+            raise DownloadFailedError(f"status {response.status}")
+        return response
 
 
 class _Pool(HTTPConnectionPool):

@@ -99,7 +99,9 @@ class Robots:
         self._unknown(failure.request.meta["lease"], reason)  # type: ignore[attr-defined]
 
     def _known(self, lease: Lease, rules: RobotsRules) -> None:
-        self._rules[origin_of(lease.url)] = rules
+        origin = origin_of(lease.url)
+        self._rules[origin] = rules
+        self._failures.pop(origin, None)
         self._size += _LEAST + rules.size
         while self._size > _REMEMBERED:
             oldest = self._rules.pop(next(iter(self._rules)))

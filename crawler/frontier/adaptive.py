@@ -26,7 +26,8 @@ from __future__ import annotations
 import json
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from crawler.data import (
     Document,
@@ -49,6 +50,7 @@ from crawler.frontier.frontier import (
     link_of,
     outcome_of,
 )
+from crawler.frontier.journal import batched
 from crawler.frontier.known_urls import (
     ALIGNED,
     ALIKE,
@@ -73,6 +75,8 @@ _MAX_COMPARED = 24
 # P(parallel) from which two links of two paired pages are a hypothesis, if each is the
 # best of the other: the model's base rate, 1 in 13, is of links taken at random.
 _ALIKE = 0.1
+# Rows of a part of the saved state: 10 ms, a page's time.
+_PART = 500
 # What counts as a rise: less changes no order that matters and costs a push.
 _MIN_RISE = 1e-3
 
@@ -205,24 +209,39 @@ class AdaptiveScorer:
 
     # ------------------------------------------------------------- state
 
-    def state(self) -> bytes:
-        """The counts and, one row for each URL, what is not in the frontier's store.
+    def state(self) -> Iterator[bytes]:
+        """What is not in the frontier's store: the counts, and a row for each URL.
 
-        Packed row by row: in one text it takes as much memory as what it tells of.
+        Each part is packed when it is asked for. The counts are those of the call; what
+        becomes of a URL between it and its row is in the row alone.
         """
         self._settle()
-        names: dict[UrlRecord, list[str]] = {}
-        for name, url in self._known.records.items():
-            names.setdefault(self._known.at(url), []).append(name)
-        numbers = {url: n for n, url in enumerate(names)}
+        return self._packed(self._expected.state(), list(self._known.records))
 
-        def number(url: UrlRecord) -> int:
-            return numbers[url if url.moved_to is None else self._known.at(url)]
+    def _packed(
+        self, counts: Mapping[str, Mapping[Any, Any]], names: Sequence[str]
+    ) -> Iterator[bytes]:
+        yield _pack({table: [] for table in counts})
+        for table, items in counts.items():
+            for some in batched(items.items(), _PART):
+                yield _pack({table: some})
+        for urls in batched(names, _PART):
+            yield _pack({"urls": list(self._rows(urls))})
 
-        rows = (
-            {
-                "urls": names[url],
+    def _rows(self, names: Iterable[str]) -> Iterator[dict[str, Any]]:
+        """What is known of some URLs, others by their numbers."""
+        known = self._known
+        for name in names:
+            if name not in known.records:  # forgotten by now
+                continue
+            url = known.at(known.records[name])
+            if name != url.url:
+                yield {"url": name, "moved_to": url.number}
+                if url.url in known.records:  # it has a row of its own
+                    continue
+            yield {
                 "url": url.url,
+                "number": url.number,
                 "outcome": url.outcome,
                 "paired": url.paired,
                 "copy": url.copy,
@@ -231,24 +250,21 @@ class AdaptiveScorer:
                 "model": url.model,  # whole: near ties would come out otherwise
                 "score": url.score,
                 "partners": [
-                    (number(other), kind) for other, kind in url.partners.items()
+                    (known.at(other).number, kind)
+                    for other, kind in url.partners.items()
                 ],
-                "links": list(map(number, url.links)),
+                "links": [known.at(link).number for link in url.links],
             }
-            for url in numbers
-        )
-        counts = self._expected.state()
-        encode = json.JSONEncoder(separators=(",", ":")).encode
-        packer = zlib.compressobj(1)
-        packed = [packer.compress(f'{{"counts":{encode(counts)},"urls":['.encode())]
-        for place, row in enumerate(rows):
-            packed.append(packer.compress(f"{',' * (place > 0)}{encode(row)}".encode()))
-        return b"".join([*packed, packer.compress(b"]}"), packer.flush()])
 
-    def restore(self, state: bytes, known: Iterable[KnownUrl]) -> None:
+    def restore(self, state: Iterable[bytes], known: Iterable[KnownUrl]) -> None:
         """Go on from a saved state; what was fetched since it was saved counts now."""
-        if state:
+        try:
             self._read_state(state)
+        except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise FrontierError(
+                f"what the scorer had learned cannot be read: {error!r} (it was written"
+                " by another version; crawl into a new RUN_DIR)"
+            ) from error
         for url in known:
             link, outcome = link_of(url.entry), outcome_of(url.entry)
             record = self._known.get(link.url)
@@ -274,30 +290,43 @@ class AdaptiveScorer:
             [url for url in self._known.records.values() if url.link and not url.model]
         )
 
-    def _read_state(self, state: bytes) -> None:
-        try:
-            data = json.loads(zlib.decompress(state).decode("utf-8", "surrogatepass"))
-            counts, rows = data["counts"], data["urls"]
-            self._expected.restore(counts)
-            urls = [self._known.add(Link(row["url"])) for row in rows]
-            for url, row in zip(urls, rows, strict=True):
-                self._known.records.update(dict.fromkeys(row["urls"], url))
-                self._expected.copies.leads_on((), map(parts_of, row["urls"]))
-                url.link = None
-                url.outcome, url.paired = row["outcome"], row["paired"]
-                url.copy = row["copy"]
-                url.language, url.score = row["language"], row["score"]
-                url.sources = counts_of(*row["sources"])
-                url.model = tuple(row["model"]) if row["model"] else None
-                partners = {urls[n]: kind for n, kind in row["partners"]}
-                url.partners = partners or NOBODY
-                url.links = tuple(urls[n] for n in row["links"])
-            self._known.weigh()
-        except (zlib.error, ValueError, KeyError, TypeError, IndexError) as error:
-            raise FrontierError(
-                f"what the scorer had learned cannot be read: {error!r} (it was written"
-                " by another version; crawl into a new RUN_DIR)"
-            ) from error
+    def _read_state(self, state: Iterable[bytes]) -> None:
+        counts: dict[str, dict[Any, Any]] = {}
+        numbered: dict[int, UrlRecord] = {}
+        moved: dict[str, int] = {}
+        others: list[tuple[UrlRecord, Any, Any]] = []  # that a URL names by number
+        for part in state:
+            tables = json.loads(zlib.decompress(part))
+            for row in tables.pop("urls", ()):
+                if "moved_to" in row:
+                    moved[row["url"]] = row["moved_to"]
+                elif row["number"] not in numbered:
+                    url = numbered[row["number"]] = self._read_row(row)
+                    others.append((url, row["partners"], row["links"]))
+            for table, items in tables.items():
+                counts.setdefault(table, {}).update(items)
+        if not counts:
+            return
+        known = self._known
+        for name, number in moved.items():
+            if number in numbered:
+                known.records[name] = numbered[number]
+        for url, partners, links in others:
+            found = {numbered[n]: kind for n, kind in partners if n in numbered}
+            url.partners = found or NOBODY
+            url.links = tuple(numbered[n] for n in links if n in numbered)
+        known.weigh()
+        self._expected.restore(counts)
+        self._expected.copies.leads_on((), map(parts_of, known.records))
+
+    def _read_row(self, row: Mapping[str, Any]) -> UrlRecord:
+        url = self._known.add(Link(row["url"]))
+        url.link = None
+        url.outcome, url.paired, url.copy = row["outcome"], row["paired"], row["copy"]
+        url.language, url.score = row["language"], row["score"]
+        url.sources = counts_of(*row["sources"])
+        url.model = tuple(row["model"]) if row["model"] else None
+        return url
 
     def _forget(self) -> None:
         """Let the oldest quarter of the URLs go: the web has no end, memory has.
@@ -408,3 +437,7 @@ class AdaptiveScorer:
                 url.score = score
                 risen.append(ScoredUrl(url.link, score, evidence))
         return risen
+
+
+def _pack(tables: Mapping[str, Any]) -> bytes:
+    return zlib.compress(json.dumps(tables, separators=(",", ":")).encode(), 1)

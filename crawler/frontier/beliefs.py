@@ -62,9 +62,9 @@ class Rates:
                 nlargest(most, self._counts.items(), key=lambda item: item[1][1])
             )
 
-    def state(self) -> dict[str, list[float]]:
-        """The counts, as plain data."""
-        return dict(sorted(self._counts.items()))
+    def state(self) -> dict[str, tuple[float, ...]]:
+        """The counts as they are now, as plain data."""
+        return {section: tuple(counts) for section, counts in self._counts.items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take counts from `state()`."""
@@ -140,9 +140,9 @@ class Shares:
                 nlargest(most, self._counts.items(), key=lambda item: sum(item[1]))
             )
 
-    def state(self) -> dict[str, list[float]]:
-        """The counts, as plain data."""
-        return dict(sorted(self._counts.items()))
+    def state(self) -> dict[str, tuple[float, ...]]:
+        """The counts as they are now, as plain data."""
+        return {section: tuple(counts) for section, counts in self._counts.items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take counts from `state()`."""
@@ -179,8 +179,8 @@ class Witness:
             self._counts[outcome][number] += weight
 
     def state(self) -> list[list[float]]:
-        """The counts, as plain data."""
-        return self._counts
+        """The counts as they are now, as plain data."""
+        return [list(counts) for counts in self._counts]
 
     def restore(self, state: Sequence[Sequence[float]]) -> None:
         """Take counts from `state()`."""

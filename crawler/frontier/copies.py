@@ -166,16 +166,16 @@ class Copies:
                     most, kind = p, part.kind
         return most, kind
 
-    def state(self) -> dict[str, Any]:
-        """What was counted, as plain data."""
+    def state(self) -> dict[str, Mapping[Any, Any]]:
+        """What was counted until now, as tables of plain data."""
         return {
             "idle": self._idle.state(),
-            "texts": list(self._texts),
-            "shown": [item for item in self._shown.items() if item[1]],
+            "texts": self._texts.copy(),
+            "shown": {rest: text for rest, text in self._shown.items() if text},
         }
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, Mapping[Any, Any]]) -> None:
         """Take what `state()` gave."""
         self._idle.restore(state["idle"])
         self._texts = dict.fromkeys(map(int, state["texts"]))
-        self._shown = {int(rest): int(text) for rest, text in state["shown"]}
+        self._shown = {int(rest): int(text) for rest, text in state["shown"].items()}

@@ -149,30 +149,30 @@ class Expectation:
         for counted in (self._languages, self._matches, self._yields, self._pages):
             counted.forget(most)
 
-    def state(self) -> dict[str, Any]:
-        """The counts, as plain data."""
+    def state(self) -> dict[str, Mapping[Any, Any]]:
+        """The counts as they are now, as tables of plain data."""
         return {
             "languages": self._languages.state(),
             "matches": self._matches.state(),
             "yields": self._yields.state(),
             "pages": self._pages.state(),
-            "copies": self.copies.state(),
+            **self.copies.state(),
             "sites": {
                 site: {
-                    "unpaired": beliefs.unpaired,
+                    "unpaired": [*beliefs.unpaired],
                     **{name: w.state() for name, w in beliefs.witnesses.items()},
                 }
                 for site, beliefs in self._sites.items()
             },
         }
 
-    def restore(self, counts: Mapping[str, Any]) -> None:
+    def restore(self, counts: Mapping[str, Mapping[Any, Any]]) -> None:
         """Take counts from `state()`."""
         self._languages.restore(counts["languages"])
         self._matches.restore(counts["matches"])
         self._yields.restore(counts["yields"])
         self._pages.restore(counts["pages"])
-        self.copies.restore(counts["copies"])
+        self.copies.restore(counts)
         for site, saved in counts["sites"].items():
             beliefs = self._sites[site] = _SiteBeliefs(self.config)
             beliefs.unpaired = saved["unpaired"]

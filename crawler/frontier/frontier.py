@@ -23,6 +23,7 @@ from crawler.data import (
     ScoredUrl,
     Site,
 )
+from crawler.errors import FrontierError
 from crawler.frontier.evidence import declared_language
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import RunBudget, SiteYield, Spent
@@ -96,6 +97,7 @@ class Frontier:
         # both, and fetching everything twice would be half of the bandwidth.
         self._schemes: dict[str, str] = {}
         self._unsaved = 0  # pages since the scorer's state was saved
+        self._saving: Iterator[str] | None = None  # what is being saved, part by part
         self._done = store.counts()["done"]
         self._dry = False  # what is pending belongs to sites that are closed
         self._taken_over: list[Site] = []
@@ -385,15 +387,43 @@ class Frontier:
 
     def commit(self) -> None:
         """Make everything so far survive a kill."""
-        if self._unsaved >= max(MIN_SAVE, SAVE_SHARE * self.counts["frontier/added"]):
-            self._save_learned()
+        if self._saving is None:
+            share = SAVE_SHARE * self.counts["frontier/added"]
+            if self._unsaved >= max(MIN_SAVE, share):
+                self._saving = self._save_learned()
+        elif next(self._saving, None) is None:
+            self._saving = None
         self.store.commit()
 
-    def _save_learned(self) -> None:
-        self.store.save("sites", _json(self.sites.state()))
-        if self._learner:
-            self.store.save("scorer", self._learner.state())
+    def _save_learned(self) -> Iterator[str]:
+        """Save what was learned in parts: all at once stops a crawl for seconds.
+
+        Until the last part is there, what was saved before stands.
+        """
         self._unsaved = 0
+        self.store.save("sites", _json(self.sites.state()))
+        names: list[str] = []
+        turn = "b" if self._saved_parts()[:1] == [self._part("a", 0)] else "a"
+        for number, part in enumerate(self._learner.state() if self._learner else ()):
+            names.append(self._part(turn, number))
+            self.store.save(names[-1], part)
+            yield names[-1]
+        self.store.save("scorer", _json(names))
+
+    def _part(self, turn: str, number: int) -> str:
+        """The name of a part; two turns, so that one is whole."""
+        return f"scorer/{self.store.worker}/{turn}/{number}"
+
+    def _saved_parts(self) -> list[str]:
+        """The names under which the parts of what was learned are saved."""
+        try:
+            names = json.loads(self.store.load("scorer") or b"[]")
+        except ValueError as error:
+            raise FrontierError(
+                "what the scorer had learned was written by another version (crawl into"
+                " a new RUN_DIR)"
+            ) from error
+        return list(map(str, names))
 
     def restore(self) -> None:
         """After a restart: let the scorer go on from what was saved and is known."""
@@ -403,7 +433,8 @@ class Frontier:
         if self._learner:
             for members in self.sites.groups.groups():
                 self._learner.joined(members)
-            self._learner.restore(self.store.load("scorer") or b"", known)
+            saved = (self.store.load(name) or b"" for name in self._saved_parts())
+            self._learner.restore(saved, known)
         for _ in known:  # whatever a scorer leaves
             pass
         for members in self.sites.groups.groups():
@@ -418,7 +449,7 @@ class Frontier:
             self._offered.clear()  # it may have lowered scores, or lost what it had
             known = self._recall(sites)
             if self._learner:
-                self._learner.restore(b"", known)
+                self._learner.restore((), known)
             for _ in known:
                 pass
             self._retire(sites)
@@ -458,7 +489,8 @@ class Frontier:
 
     def close(self) -> None:
         """Save what was learned and give the storage back."""
-        self._save_learned()
+        for _ in self._save_learned():
+            pass
         self.store.close()
 
 

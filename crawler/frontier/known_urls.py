@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import count, islice
 from types import MappingProxyType
 from typing import Any
 
@@ -58,6 +58,7 @@ def counts_of(src: int, trg: int, neither: int) -> tuple[int, int, int]:
 class UrlRecord:
     """What is known of one URL. What only pending ones need goes when it is fetched."""
 
+    number: int  # 0, 1, 2, ... as they came to be known
     url: str
     site: Site  # the one that stands for its group
     handle: str  # with that site in the place of its own
@@ -97,6 +98,7 @@ class KnownUrls:
     def __init__(self, langs: LangPair) -> None:
         self.records: dict[str, UrlRecord] = {}
         self.weight = 0  # in URLs of usual length
+        self._numbers = count()
         self._markers = frozenset(langs)
         self._buckets: dict[str, tuple[UrlRecord, ...]] = {}  # by handle
         self._groups: dict[Site, Site] = {}  # site → the one that stands for it
@@ -110,6 +112,7 @@ class KnownUrls:
         handle = handle_of(link.url, self._markers)
         marked = handle.languages & self._markers
         url = UrlRecord(
+            number=next(self._numbers),
             url=link.url,
             site="",
             handle="",

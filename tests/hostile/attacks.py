@@ -254,6 +254,9 @@ ATTACKS: dict[str, Attack] = {
     "status_999": Attack(
         {"/attack": answer("<p>no", "999 Request denied")}, {"/attack": "status/999"}
     ),
+    "status_of_nine_digits": no_answer(
+        raw(b"HTTP/1.1 123456789 OK\r\n\r\n<p>"), FAILED
+    ),
     "headers_not_ascii": html(
         f"<p>{ENGLISH}", x_latin="\xfe\xe6", content_type="text/html; charset=\xff"
     ),

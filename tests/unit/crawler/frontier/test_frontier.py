@@ -172,6 +172,8 @@ class Falling:
     def __init__(self) -> None:
         self.worth: dict[str, float] = {}
         self.seen: list[KnownUrl] = []
+        self.parts: list[bytes] = []
+        self.state_was: list[bytes] = []
 
     def score(self, source, found):
         return [ScoredUrl(link, 0.5) for link in found]
@@ -192,10 +194,10 @@ class Falling:
         return replace(scored, score=self.worth.get(scored.link.url, scored.score))
 
     def state(self):
-        return str(len(self.worth)).encode()
+        return self.parts
 
     def restore(self, state, known):
-        self.seen = list(known)
+        self.state_was, self.seen = list(state), list(known)
 
 
 def test_a_url_that_is_worth_less_by_now_is_put_back():
@@ -212,6 +214,32 @@ def test_pairs_raise_what_they_make_likelier():
     frontier.found(document(), links("https://a.is/1", "https://a.is/2"))
     frontier.paired([PairScore(HOME, "https://a.is/2", 1.0)])
     assert rest(frontier) == ["https://a.is/2", "https://a.is/1"]
+
+
+def test_what_was_learned_is_saved_between_the_pages_of_a_crawl(monkeypatch):
+    monkeypatch.setattr("crawler.frontier.frontier.MIN_SAVE", 4)
+    scorer = Falling()
+    store = MemoryFrontier()
+    frontier = Frontier(store, scorer, Scope("site", [HOME]))
+    frontier.found(document(), links(*(f"https://a.is/{n}" for n in range(40))))
+
+    def saved() -> list[bytes]:
+        again = Falling()
+        Frontier(store, again, Scope()).restore()
+        return again.state_was
+
+    states = []
+    for n in range(40):
+        scorer.parts = [b"%d" % n, b"x", b"y"]  # each as it is when it is asked for
+        frontier.fetched(take(frontier, f"https://a.is/{n}"), document())
+        frontier.commit()
+        states.append(saved())
+    whole = [state for state in states if state]
+    assert states[0] == []
+    assert len({state[0] for state in whole}) > 2
+    assert all(state[1:] == [b"x", b"y"] for state in whole)
+    frontier.close()
+    assert saved() == [b"39", b"x", b"y"]
 
 
 def test_a_restart_shows_the_scorer_every_url_that_is_known(tmp_path):
