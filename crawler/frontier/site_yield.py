@@ -11,7 +11,7 @@ given up too, and comes back when there is time. Sites on several domains that a
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from crawler.data import Lang, LangPair, Site
@@ -133,7 +133,10 @@ class SiteYield:
 
     def state(self) -> dict[Site, dict[str, Any]]:
         """The counts, as plain data."""
-        return {site: asdict(spent) for site, spent in self.spent.items()}
+        return {
+            site: {name: getattr(spent, name) for name in Spent.__slots__}
+            for site, spent in self.spent.items()
+        }
 
     def restore(self, state: dict[Site, dict[str, Any]]) -> None:
         """Take counts from `state()`."""
