@@ -236,7 +236,12 @@ def test_a_state_of_another_version_is_one_clear_error(part):
 
 
 def order_of(
-    path: Path, world: ReplayWorld, steps: int | None, fetched: dict[str, str]
+    path: Path,
+    world: ReplayWorld,
+    steps: int | None,
+    fetched: dict[str, str],
+    *,
+    killed: bool = False,
 ) -> list[str]:
     langs = LangPair("en", "is")
     gold = read_gold(DEMO / "gold.tsv", langs)
@@ -253,7 +258,10 @@ def order_of(
         fetched=fetched,
     )
     order = [url for url, _ in islice(steps_taken, steps)]
-    frontier.close()
+    if killed:
+        frontier.store._db.close()  # nothing is saved, and nothing committed
+    else:
+        frontier.close()
     return order
 
 
@@ -266,4 +274,24 @@ def test_a_resumed_crawl_goes_on_in_the_same_order(cut, tmp_path):
     rest = order_of(tmp_path / "cut.sqlite", world, None, fetched)
     assert len(whole) > 150
     assert first + rest == whole
+    world.close()
+
+
+@pytest.mark.parametrize("cut", [50, 53, 57])
+def test_a_kill_while_what_was_learned_is_saved(cut, tmp_path, monkeypatch):
+    monkeypatch.setattr("crawler.frontier.frontier.MIN_SAVE", 20)
+    monkeypatch.setattr("crawler.frontier.frontier.SAVE_SHARE", 0.0)
+    monkeypatch.setattr("crawler.frontier.adaptive._PART", 50)
+    world = ReplayWorld.open(DEMO / "demo.warc.gz")
+    path, fetched = tmp_path / "frontier.sqlite", {}
+    first = order_of(path, world, cut, fetched, killed=True)
+    store = open_frontier(f"sqlite:{path}")
+    names = json.loads(store.load("scorer"))
+    learned = scorer()
+    learned.restore(map(store.load, names), ())
+    assert sum(url.paired for url in learned._known.records.values()) > 10
+    store.close()
+    rest = order_of(path, world, None, fetched)
+    assert len(first) == cut
+    assert sorted(first + rest) == sorted(order_of(tmp_path / "2", world, None, {}))
     world.close()
