@@ -1,22 +1,24 @@
 """Do several workers on one frontier in Redis find what one finds, as early?
 
-    python -m benchmarks.many_workers WORLDS --delay 0.3 --runs FOLDER --workers 1
-    python -m benchmarks.many_workers WORLDS --delay 0.3 --runs FOLDER --workers 2 4
-    python -m benchmarks.many_workers WORLDS    # replayed: nobody waits
+    python -m benchmarks.many_workers WORLDS    # replayed, to the end: nobody waits
+    python -m benchmarks.many_workers WORLDS --delay 0.25 --pages 5000 --runs FOLDER
 
-All recorded sites are crawled to the end in the default profile, by one worker, by two
-and by four: real processes, a real redis-server. With `--delay` they come from a web
-server (benchmarks/webserver.py) and each site is asked again so many seconds after its
-last page, as on the web; with 0 they are replayed. FOLDER keeps the crawls, so that the
-numbers of workers can be run one at a time: the first one there is the reference.
-Compared are
+All recorded sites are crawled in the default profile, by one worker, by two and by
+four: real processes, a real redis-server. With `--delay` they come from a web server
+(benchmarks/webserver.py) and each site is asked again so many seconds after its last
+page, as on the web; with 0 they are replayed. `--pages`: until so many answers, of all
+workers together. FOLDER keeps the crawls, so that the numbers of workers can be run one
+at a time (`--workers 1`, later `--workers 4`). Compared are
 
-* the pairs that `bifocal align` accepts from the WARC files of all workers together,
+* the pairs that `bifocal align` accepts from the WARC files of all workers together
+  (of crawls to the end: others have other pages),
 * how often each URL was fetched,
 * the order: the area under "true pairs whose both pages are downloaded, against pages
-  downloaded", relative to the oracle's, which has another pair with every two
-  downloads. Of each site by its own downloads (mean over the sites that have pairs, as
-  in crawl_curve.py), and of all sites together, by the time of the downloads.
+  downloaded", up to as many downloads as each of the crawls has, relative to the
+  oracle's, which has another pair with every two downloads, of all pairs that any of
+  the crawls has reached. Of each site by its own downloads (mean over the sites that
+  have pairs, as in crawl_curve.py), and of all sites together, by the time of the
+  downloads.
 
 Replayed, more workers cannot keep the order of one over all sites together: as nobody
 waits, one worker asks the best site of all, and four ask the best of a quarter each at
@@ -33,10 +35,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +59,12 @@ def crawl(
     sites: Sequence[RecordedSite],
     langs: LangPair,
     workers: int,
-    delay: float,
     folder: Path,
+    *,
+    delay: float,
+    pages: int,
 ) -> None:
-    """Let all workers crawl to the end, into directories of this folder."""
+    """Let all workers crawl, into directories of this folder."""
     seeds = [url for site in sites for url in site.seeds(langs)]
     warcs = ",".join(str(site.warc) for site in sites)
     with ExitStack() as stack:
@@ -81,6 +85,7 @@ def crawl(
                 *settings,
                 f"RUN_DIR={folder / name}",
                 f"FRONTIER_URL={url}",
+                f"RUN_MAX_PAGES={pages}",
                 "SENTENCES=False",
             ):
                 words += ["-s", setting]
@@ -121,43 +126,71 @@ def pairs_of(folder: Path) -> set[tuple[str, str]]:
     return {(pair.src_url, pair.trg_url) for pair in found}
 
 
-def area(pages: Sequence[str], pairs: set[tuple[str, str]]) -> float:
-    """Relative to the oracle's, up to all these downloads."""
-    reach = len(pages)
-    found = sum(reach - hit + 1 for hit in hits_of(pages, pairs))
-    best = sum(reach - 2 * n + 1 for n in range(1, len(pairs) + 1))
-    return found / best if best else 0.0
+class Crawl:
+    """What several workers have fetched."""
+
+    def __init__(self, workers: int, folder: Path) -> None:
+        """Read what is in their directories."""
+        visits = visits_of(folder)
+        times = Counter(visit["url"] for visit in visits)
+        start, end = (datetime.fromisoformat(visits[n]["time"]) for n in (0, -1))
+        self.workers = workers
+        self.pairs = pairs_of(folder)
+        self.seconds = round((end - start).total_seconds())
+        self.fetched_twice = times.total() - len(times)
+        self.pages = list(
+            dict.fromkeys(
+                address_of(visit["url"])
+                for visit in visits
+                if visit["kept"] or visit["reason"] == "language"
+            )
+        )
+
+    def of(self, host: str) -> list[str]:
+        """The pages of a site."""
+        return [page for page in self.pages if page.partition("/")[0] == host]
+
+
+def areas(orders: Sequence[Sequence[str]], pairs: set[tuple[str, str]]) -> list[float]:
+    """Of each order relative to the oracle's, up to the downloads that all have."""
+    reach = min(map(len, orders))
+    known = [pair for pair in pairs if any(map(set(pair).issubset, orders))]
+    best = sum(max(reach - 2 * n + 1, 0) for n in range(1, len(known) + 1))
+    return [
+        sum(max(reach - hit + 1, 0) for hit in hits_of(pages, pairs)) / best
+        if best
+        else 0.0
+        for pages in orders
+    ]
 
 
 def judge(
-    visits: Sequence[dict[str, Any]], sites: Sequence[RecordedSite], langs: LangPair
-) -> dict[str, Any]:
-    """The figures of one crawl."""
-    pages = list(
-        dict.fromkeys(
-            address_of(visit["url"])
-            for visit in visits
-            if visit["kept"] or visit["reason"] == "language"
-        )
-    )
-    fetched = set(pages)
-    of_site, of_all = {}, set()
-    for site in sites:
-        pairs = {pair for pair in site.true_pairs(langs) if fetched.issuperset(pair)}
+    crawls: Sequence[Crawl], sites: Sequence[RecordedSite], langs: LangPair
+) -> list[dict[str, Any]]:
+    """The figures of crawls of the same sites, the first one the reference."""
+    true_pairs = {site: site.true_pairs(langs) for site in sites}
+    of_all = areas([crawl.pages for crawl in crawls], set().union(*true_pairs.values()))
+    of_sites: list[dict[str, float]] = [{} for _ in crawls]
+    for site, pairs in true_pairs.items():
         host = address_of(site.home).partition("/")[0]
-        if pairs:
-            ours = [page for page in pages if page.partition("/")[0] == host]
-            of_site[site.name] = round(area(ours, pairs), 4)
-            of_all |= pairs
-    times = Counter(visit["url"] for visit in visits)
-    return {
-        "pages": len(pages),
-        "true_pairs": len(of_all),
-        "fetched_twice": sum(times.values()) - len(times),
-        "area": round(area(pages, of_all), 4),
-        "mean_area": round(statistics.fmean(of_site.values()), 4),
-        "areas": of_site,
-    }
+        found = areas([crawl.of(host) for crawl in crawls], pairs)
+        for mine, value in zip(of_sites, found, strict=True):
+            if any(found):
+                mine[site.name] = round(value, 4)
+    return [
+        {
+            "workers": crawl.workers,
+            "seconds": crawl.seconds,
+            "pages": len(crawl.pages),
+            "fetched_twice": crawl.fetched_twice,
+            "pairs": len(crawl.pairs),
+            "other_pairs": len(crawl.pairs ^ crawls[0].pairs),
+            "area": round(area, 4),
+            "mean_area": round(statistics.fmean(mine.values()), 4),
+            "areas": mine,
+        }
+        for crawl, area, mine in zip(crawls, of_all, of_sites, strict=True)
+    ]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -167,41 +200,32 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--langs", default="en,fr")
     parser.add_argument("--workers", nargs="*", type=int, default=[1, 2, 4])
     parser.add_argument("--delay", type=float, default=0.0, help="seconds (0: replay)")
+    parser.add_argument("--pages", type=int, default=0, help="default: to the end")
     parser.add_argument("--runs", type=Path, help="folder that keeps the crawls")
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args(argv)
     langs = LangPair.parse(args.langs)
     sites = load_sites(args.worlds, names=args.sites)
-    rows: list[dict[str, Any]] = json.loads(args.out.read_text())["rows"]
     with ExitStack() as stack:
         runs = args.runs or Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="workers-"))
         )
         for workers in args.workers:
-            folder = runs / f"{len(sites)}-{args.delay}-{workers}"
+            folder = runs / f"{workers}"
             folder.mkdir(parents=True)
-            started = time.perf_counter()
-            crawl(sites, langs, workers, args.delay, folder)
-            seconds = round(time.perf_counter() - started)
+            crawl(sites, langs, workers, folder, delay=args.delay, pages=args.pages)
             align(folder, langs)
-            first = min(runs.glob(f"{len(sites)}-{args.delay}-*"))
-            pairs = pairs_of(folder)
-            row = {
-                "sites": len(sites),
-                "delay": args.delay,
-                "workers": workers,
-                "langs": str(langs),
-                "seconds": seconds,
-                "pairs": len(pairs),
-                "other_pairs": len(pairs ^ pairs_of(first)),
-                **judge(visits_of(folder), sites, langs),
-                "machine": machine("redis", "scrapy"),
-            }
-            same = ("sites", "delay", "workers", "langs")
-            rows = [old for old in rows if any(old[name] != row[name] for name in same)]
-            rows.append(row)
-            args.out.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
-            print(json.dumps(row), flush=True)
+        crawls = [
+            Crawl(int(folder.name), folder)
+            for folder in sorted(runs.iterdir(), key=lambda folder: int(folder.name))
+        ]
+    common = {"sites": len(sites), "langs": str(langs), "delay": args.delay}
+    rows = [common | row for row in judge(crawls, sites, langs)]
+    known = json.loads(args.out.read_text())["rows"] if args.out.exists() else []
+    others = [row for row in known if any(row[name] != common[name] for name in common)]
+    facts = machine("redis", "scrapy")
+    rows = [*others, *(row | {"machine": facts} for row in rows)]
+    args.out.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
     head = ("sites", "delay", "workers", "pages", "pairs", "other_pairs")
     head += ("fetched_twice", "area", "mean_area", "seconds")
     print("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|")
