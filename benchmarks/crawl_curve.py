@@ -44,7 +44,6 @@ from benchmarks.worlds import LOW_YIELD, UNMARKED, RecordedSite, load_sites
 from crawler.config import load_object
 from crawler.data import LangPair, PairScore
 from crawler.extract.document import Reading, read_page
-from crawler.frontier.copies import SENTENCE
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.memory import MemoryFrontier
 from crawler.frontier.scope import Scope
@@ -72,7 +71,7 @@ STYLES: dict[str, dict[str, Any]] = {
 
 
 class Site:
-    """A recorded site whose pages are read once; of their text, sentences are kept."""
+    """A recorded site whose pages are read once; their text is not kept."""
 
     def __init__(self, recorded: RecordedSite) -> None:
         self.recorded = recorded
@@ -85,9 +84,7 @@ class Site:
         if reading is None:
             reading = read_page(self.world.answer(url))
             if reading.document is not None:
-                chunks = reading.document.chunks
-                sentences = tuple(text for text in chunks if len(text) >= SENTENCE)
-                light = replace(reading.document, tokens=(), chunks=sentences)
+                light = replace(reading.document, tokens=(), chunks=())
                 reading = replace(reading, document=light)
             self._readings[url] = reading
         return reading

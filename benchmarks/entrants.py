@@ -17,6 +17,7 @@ import socket
 from collections import Counter
 from io import BytesIO
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from time import perf_counter, process_time
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -88,7 +89,8 @@ class Stopwatch:
         (start, start_cpu), (end, end_cpu), (closed, _) = self._marks
         stats = self._crawler.stats.get_stats()
         # sentences that were paired while the crawl waited: for others, or its server
-        spare = stats.get("sentences/spare_ms", 0) / 1000
+        counts = getattr(self._crawler.spider, "counts", {})
+        spare = counts.get("sentences/spare_ms", 0) / 1000
         row = {
             "statuses": dict(sorted(self._statuses.items())),
             "wall_s": end - start,
@@ -96,7 +98,7 @@ class Stopwatch:
             "spare_s": spare,
             "finish_s": closed - end,
             "rss_mb": self._memory,
-            "peak_mb": status_mb("VmHWM"),
+            "peak_mb": status_mb("VmHWM") + children_mb(),
             "errors": sum(
                 count
                 for name, count in stats.items()
@@ -108,6 +110,11 @@ class Stopwatch:
             rest = row["cpu_s"] - sum(self._stages.values())
             row["stages_s"] = {"download": rest} | self._stages
         print(json.dumps(row))
+
+
+def children_mb() -> float:
+    """The most memory that a process beside this one had, if there was one."""
+    return getrusage(RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
 class BareSpider(Spider):
@@ -250,6 +257,7 @@ def crawl(name: str, options: dict[str, Any]) -> None:
         settings = profile_settings(name, concurrency, options["run_dir"])
         arguments = {"seeds": options["seeds"], "langs": options["langs"]}
         if options.get("stages"):
+            settings.set("PAGE_PROCESS", False, "cmdline")  # the clock is here
             Stopwatch.clock = StageClock()
     settings.set("EXTENSIONS", {**settings["EXTENSIONS"], Stopwatch: 1}, "cmdline")
     process = AsyncCrawlerProcess(settings)

@@ -17,12 +17,12 @@ from typing import Any
 # takes beside all of these is the download: Scrapy, Twisted and the event loop.
 STAGES = {
     "warc": (
-        "crawler.components.archive:Archive.keep",
-        "crawler.components.archive:Archive.note",
-        "crawler.components.archive:Archive.flush",
+        "crawler.intake.intake:Intake.keep",
+        "crawler.warc.writer:WarcWriter.write_metadata",
+        "crawler.warc.writer:WarcWriter.flush",
     ),
     "parse": (
-        "crawler.spiders.bilingual:read_page",
+        "crawler.intake.intake:read_page",
         "crawler.extract.document:linearize",
     ),
     "links": ("crawler.extract.document:links_of",),
@@ -45,7 +45,7 @@ STAGES = {
         "crawler.components.scheduler:FrontierScheduler.finish",
     ),
     "aligner": (
-        "crawler.spiders.bilingual:take_in",
+        "crawler.intake.intake:take_in",
         "crawler.aligner.aligner:Aligner.commit",
     ),
     "sentences": (

@@ -177,6 +177,7 @@ class Document:
     links: tuple[Link, ...]
     digest: str  # of the visible text; equal text, equal digest
     images: tuple[str, ...] = ()  # file names, at most 64
+    prose: str = ""  # digest of its sentences alone, numbers left out; "": too few
 
 
 @dataclass(frozen=True, slots=True, eq=False)

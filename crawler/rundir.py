@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.data import LangPair
-from crawler.errors import RunDirError
+from crawler.errors import BifocalError, RunDirError, RunError
 
 
 class RunDir:
@@ -86,6 +86,15 @@ class RunDir:
     def write_stats(self, stats: Mapping[str, Any]) -> None:
         """Replace stats.json."""
         write_json(self.stats_json, stats)
+
+    def error(self, error: Exception) -> BifocalError:
+        """What ends a run, as one line: ours as it is, one of the disk with a cure."""
+        if isinstance(error, BifocalError):
+            return error
+        return RunError(
+            f"{self.path}: {error} (make room or mend the disk, then start again: the"
+            " same command goes on where this one stopped)"
+        )
 
     def _load(self, path: Path) -> dict[str, Any]:
         try:

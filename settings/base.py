@@ -32,6 +32,9 @@ JS_SECONDS = 20  # for a page to be built; then it is read as it is
 JS_REQUESTS = 100  # files that a page may ask for
 PAIRS = True  # pair the pages while crawling; False: `bifocal align` may do it later
 SENTENCES = True  # pair the sentences of accepted pairs while crawling
+# A process beside the crawl that stores, reads and pairs pages, which costs more than
+# fetching them; True or False. Default: if there is a second core for it
+PAGE_PROCESS = None
 
 # --- politeness
 ROBOTSTXT_OBEY = True  # read by our scheduler, not by Scrapy's middleware

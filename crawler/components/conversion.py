@@ -3,7 +3,7 @@
 A PDF becomes its text (setting PDF), a page of a site that needs JavaScript what a
 browser makes of it (JS_SITES). The handler stands before the one that fetches, so what
 follows sees one kind of page, and a crawl waits for neither. The answer as it came and
-the HTML both go to the WARC (crawler.components.archive): reading it again needs
+the HTML both go to the WARC (crawler.warc.writer): reading it again needs
 neither library nor browser.
 """
 
@@ -21,11 +21,12 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawler.components.archive import CONVERTED, page_of
+from crawler.components.exchange import CONVERTED, exchange_of
 from crawler.errors import UsageError
 from crawler.extract.decode import looks_like_html
 from crawler.extract.pdf import PdfError, looks_like_pdf, pdf_to_html
 from crawler.urls import host_of, site_of
+from crawler.warc.exchange import page_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -108,7 +109,7 @@ class ConvertingHandler(BaseDownloadHandler):
         """The answer as it came; the HTML that it became is in the request's meta."""
         response: Response = await self._fetches.download_request(request)
         if response.status == 200 and not request.url.endswith("/robots.txt"):
-            page = page_of(response, request.url, Counter())
+            page = page_of(exchange_of(response, request.url), Counter())
             html = await self._convert(request, response, page)
             if html is not None:
                 request.meta[CONVERTED] = html.encode("utf-8", "replace")

@@ -7,11 +7,8 @@ was collected is always made readable.
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,8 +20,6 @@ from crawler.components.assembly import run_dir
 from crawler.components.crawl_log import Visit
 from crawler.components.signals import page_visited
 from crawler.errors import BifocalError, RunError
-from crawler.rundir import RunDir
-from crawler.sinks.pairs import read_pairs, write_pairs
 
 
 class RunReport:
@@ -33,6 +28,7 @@ class RunReport:
     def __init__(self, crawler: Crawler) -> None:
         """Report on this crawler's run."""
         self._crawler = crawler
+        self._pairs = crawler.settings.getbool("PAIRS")
         self._languages: Counter[str] = Counter()
         self._statuses: Counter[int] = Counter()
 
@@ -51,47 +47,25 @@ class RunReport:
             self._languages[visit.lang if visit.kept and visit.lang else "other"] += 1
 
     def finish(self, spider: Any, reason: str) -> None:
-        """Align for good, write, and print the summary.
-
-        Each step is tried, whatever became of the one before: a disk that has no room
-        for the pairs may have some for the end of the WARC file.
-        """
+        """Align for good, write, and print the summary."""
         run = run_dir(self._crawler)
-        stats = self._stats(spider, reason)
-        with _or_fatal(spider):
-            spider.archive.close()
-        stats.update(spider.counts)
-        if spider.aligner:
-            self._pair(spider, run, stats)
-        with _or_fatal(spider):
+        ending = spider.intake.finish()
+        if ending.error:
+            spider.fail(ending.error)
+        stats = self._stats(spider, reason) | ending.stats
+        try:
             run.write_stats(stats)
+        except BifocalError as error:
+            spider.fail(error)
         others = spider.resumed or spider.frontier.store.run  # sessions, or workers
         if self._languages or (others and stats["frontier/done"]):
             _say(self._summary(spider, stats, run.path))
         else:
             spider.fail(RunError(self._why_nothing(spider)))
 
-    def _pair(self, spider: Any, run: RunDir, stats: dict[str, Any]) -> None:
-        """The final pairs, and their sentences."""
-        with _or_fatal(spider):
-            stats["pairs"] = write_pairs(run.pairs, spider.aligner.pairs())
-            if spider.aligner.lexicon:
-                spider.aligner.lexicon.save(run.lexicon)
-        if spider.sentences:
-            with _or_fatal(spider):
-                if "pairs" in stats:
-                    stats["sentences"] = spider.sentences.finish(
-                        read_pairs(run.pairs), spider.aligner.lexicon, spider.counts
-                    )
-            with _or_fatal(spider):
-                spider.sentences.close()
-        with _or_fatal(spider):
-            spider.aligner.close()
-        stats.update(spider.counts, **spider.aligner.counts)
-
     def _stats(self, spider: Any, reason: str) -> dict[str, Any]:
         """What was counted, by name."""
-        stats = dict(self._crawler.stats.get_stats())
+        stats: dict[str, Any] = {**self._crawler.stats.get_stats(), **spider.counts}
         stats.update({f"pages/{k}": v for k, v in self._languages.items()})
         stats.update({f"status/{k}": v for k, v in self._statuses.items()})
         stats["pages"] = self._languages.total()
@@ -107,7 +81,7 @@ class RunReport:
         )
         seconds = f"in {stats.get('elapsed_time_seconds') or 0.0:.1f} s"
         pairs = f"{stats['pairs']} document pairs" if "pairs" in stats else None
-        if not spider.aligner:
+        if not self._pairs:
             first = f"{fetched} {seconds}; `bifocal align` pairs them."
         elif pairs is None:
             first = f"{fetched} {seconds}; the final pairs could not be written."
@@ -117,7 +91,7 @@ class RunReport:
             first = f"{fetched} and found {pairs} {seconds}."
         lines = [
             first,
-            *([f"  pairs   {path / 'pairs.tsv.gz'}"] if spider.aligner else []),
+            *([f"  pairs   {path / 'pairs.tsv.gz'}"] if self._pairs else []),
             *_sentence_lines(stats, path),
             f"  pages   {path / 'warc'}",
             f"  log     {path / 'crawl.jsonl'}, {path / 'stats.json'}",
@@ -164,11 +138,3 @@ def _say(text: str) -> None:
         print(text, flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-@contextmanager
-def _or_fatal(spider: Any) -> Iterator[None]:
-    try:
-        yield
-    except (BifocalError, OSError, sqlite3.Error) as error:
-        spider.fail(error)

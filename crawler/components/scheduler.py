@@ -17,7 +17,6 @@ from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import call_later
-from scrapy.utils.defer import deferred_from_coro
 
 from crawler.components.robots import Robots
 from crawler.components.signals import pair_found
@@ -125,8 +124,7 @@ class FrontierScheduler(BaseScheduler):
         try:
             return self._next_request(now)
         except BifocalError as error:
-            self._spider.fail(error)
-            deferred_from_coro(self._crawler.engine.close_spider_async(reason="error"))
+            self._spider.give_up(error)
             return None
 
     def _next_request(self, now: float) -> Request | None:

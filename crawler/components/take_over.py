@@ -21,7 +21,6 @@ from scrapy.utils.asyncio import create_looping_call
 from crawler.components.assembly import other_runs
 from crawler.data import Page
 from crawler.errors import BifocalError
-from crawler.extract.document import read_page
 from crawler.urls import site_of
 from crawler.warc.stored import stored_pages
 
@@ -44,7 +43,7 @@ class TakeOver:
         """Work while the spider is open, if it pairs pages and is not the only one."""
         spider: Any = crawler.spider
         take_over = cls(crawler)
-        if spider.aligner and spider.frontier.store.run is not None:
+        if crawler.settings.getbool("PAIRS") and spider.frontier.store.run is not None:
             crawler.signals.connect(take_over.open, signal=signals.spider_opened)
             crawler.signals.connect(take_over.close, signal=signals.spider_closed)
         return take_over
@@ -80,9 +79,5 @@ class TakeOver:
             )
 
     def _take(self, page: Page) -> None:
-        try:
-            reading = read_page(page)
-        except Exception:  # as when it was fetched; the page is stored all the same
-            return
         self._spider.counts["take_over/pages"] += 1
-        self._spider.pair(page, reading)
+        self._spider.paired(self._spider.intake.intake.take_stored(page))

@@ -18,7 +18,7 @@ from crawler.extract.language import Cld2Detector
 from crawler.extract.linearize import Element, linearize
 from crawler.extract.links import links_of
 from crawler.extract.sitemap import Sitemap, looks_like_sitemap, read_sitemap
-from crawler.extract.text import prose
+from crawler.extract.text import prose, prose_digest
 from crawler.languages import known_code
 from crawler.protocols import LanguageDetector
 from crawler.urls import Base, site_of
@@ -94,6 +94,7 @@ def _read_html(
             "\n".join(linear.chunks).encode("utf-8", "replace")
         ),
         images=image_names(linear.elements),
+        prose=prose_digest(linear.chunks),
     )
     return Reading(document, robots=_robots(linear.elements))
 

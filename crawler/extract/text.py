@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import xxhash
+
 from crawler.data import Block
 from crawler.extract.linearize import CHUNK, VOID
 
@@ -29,6 +31,12 @@ _DEPTHS = {
     for name in CODE | BOILERPLATE
     for opening, step in (("<", 1), ("</", -1))
 }
+
+
+# Texts between two tags that are shorter are menus, dates and labels, not sentences.
+_SENTENCE = 25
+# With fewer characters in sentences, a page is told by everything that it shows.
+_MIN_PROSE = 200
 
 
 def blocks_of(tokens: Sequence[str], chunks: Sequence[str]) -> tuple[Block, ...]:
@@ -93,3 +101,19 @@ def prose(tokens: Sequence[str], chunks: Sequence[str]) -> tuple[str, str]:
             boilerplate = max(0, boilerplate + frame)
     main_text = " ".join(main)
     return main_text, f"{main_text} {' '.join(rest)}" if rest else main_text
+
+
+def prose_digest(chunks: Sequence[str]) -> str:
+    """A digest of the sentences of a page, numbers left out; "" if there are few.
+
+    Two months of a calendar, or a list in two layouts, have the same.
+
+    >>> day = "In the harbour nothing happened on day {}, as on any other of them. "
+    >>> prose_digest([day.format(3) * 4]) == prose_digest(["Menu", day.format(14) * 4])
+    True
+    """
+    sentences = [chunk for chunk in chunks if len(chunk) >= _SENTENCE]
+    if sum(map(len, sentences)) < _MIN_PROSE:
+        return ""
+    text = "\n".join(sentences).encode("utf-8", "surrogatepass")
+    return xxhash.xxh3_64_hexdigest(text.translate(None, b"0123456789"))

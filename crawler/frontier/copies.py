@@ -26,10 +26,6 @@ from crawler.frontier.beliefs import Rates
 from crawler.handles import handle_of
 from crawler.urls import split
 
-# Texts between two tags that are shorter are menus, dates and labels, not sentences.
-SENTENCE = 25
-# With fewer characters in sentences, a page is told by everything that it shows.
-_MIN_TEXT = 200
 # Numbers, and what is as long as a session id.
 _NUMBER = re.compile(r"[0-9a-f]{16,}|\d+")
 # Of a longer URL no part is looked at: scope.trap() refuses most of them.
@@ -40,13 +36,9 @@ def text_of(document: Document, site: Site) -> int:
     """A number that pages of a site have in common if they show the same text.
 
     Menus, dates and counters do not count: two months of a calendar, or a list in two
-    layouts, are the same.
+    layouts, are the same. A page of few words is told by everything that it shows.
     """
-    sentences = [chunk for chunk in document.chunks if len(chunk) >= SENTENCE]
-    if sum(map(len, sentences)) < _MIN_TEXT:
-        return _hash(f"{site} {document.digest}")
-    text = "\n".join([site, *sentences]).encode("utf-8", "surrogatepass")
-    return _hash(text.translate(None, b"0123456789"))
+    return _hash(f"{site} {document.prose or document.digest}")
 
 
 class Part(NamedTuple):
@@ -94,11 +86,9 @@ def _part(kind: str, name: str, where: str, rest: str) -> Part:
     return Part(kind, (name, f"{name} {where}"), _hash(rest))
 
 
-def _hash(text: str | bytes) -> int:
+def _hash(text: str) -> int:
     """63 bits, so that it fits everywhere."""
-    if isinstance(text, str):
-        text = text.encode("utf-8", "surrogatepass")
-    return xxhash.xxh3_64_intdigest(text) >> 1
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) >> 1
 
 
 class Copies:

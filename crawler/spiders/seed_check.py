@@ -20,12 +20,13 @@ from scrapy.utils.project import get_project_settings
 from twisted.python.failure import Failure
 
 from crawler.components.address_guard import AddressRules
-from crawler.components.archive import page_of
 from crawler.components.assembly import check_project, check_settings
+from crawler.components.exchange import exchange_of
 from crawler.data import Lang
 from crawler.errors import ProfileError
 from crawler.extract.document import Reading, read_page
 from crawler.frontier.robots import REFUSE_ALL, RobotsRules, origin_of, rules_of
+from crawler.warc.exchange import page_of
 
 _MAX_REDIRECTS = 5  # RFC 9309, section 2.3.1.2; and as many for the page itself
 # What a crawl has and a look does not need.
@@ -142,7 +143,7 @@ class SeedCheck(Spider):
         )
 
     def _robots(self, response: Response, about: dict[str, Any]) -> Iterator[Request]:
-        page = page_of(response, about["robots"], Counter())
+        page = page_of(exchange_of(response, about["robots"]), Counter())
         hops = about.get("robots_hops", 0)
         target = read_page(page).location if 300 <= page.status < 400 else None
         if target and hops < _MAX_REDIRECTS:
@@ -157,7 +158,7 @@ class SeedCheck(Spider):
             yield from self._ask(about["seed"], about["url"], about["hops"])
 
     def _page(self, response: Response, about: dict[str, Any]) -> Iterator[Request]:
-        page = page_of(response, about["url"], Counter())
+        page = page_of(exchange_of(response, about["url"]), Counter())
         reading = read_page(page)
         if reading.location and about["hops"] < _MAX_REDIRECTS:
             yield from self._ask(about["seed"], reading.location, about["hops"] + 1)

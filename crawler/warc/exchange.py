@@ -8,12 +8,16 @@ Content-Length that does not fit, would be untrue: they are kept under names of 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
+from crawler.data import Page
 from crawler.urls import split
+from crawler.warc.http import HttpResponse, decode_body
 from crawler.warc.record import Headers, one_line, uri
 
+HTML = "text/html; charset=utf-8"  # what a page is converted to
 _BREAKS = re.compile(rb"[\r\n\0]+")
 
 
@@ -32,6 +36,8 @@ class Exchange:
     http_version: str = "HTTP/1.1"
     ip: str | None = None
     truncated: str | None = None  # why the body is not whole: length, time, disconnect
+    # the page as HTML (UTF-8), if the answer was something else (PDF, JavaScript)
+    converted: bytes | None = None
 
 
 def request_head(exchange: Exchange) -> bytes:
@@ -78,3 +84,19 @@ def mime_of(headers: Headers) -> str:
             kind = value.partition(b";")[0].strip().lower()
             return kind.decode("ascii", "replace") or "-"
     return "-"
+
+
+def page_of(exchange: Exchange, counts: Counter[str]) -> Page:
+    """An answer as a page, its content coding undone; `counts` takes what was wrong."""
+    url, status, fetched_at = exchange.url, exchange.status, exchange.fetched_at
+    if exchange.converted is not None:
+        as_html = (("Content-Type", HTML),)
+        return Page(url, status, as_html, exchange.converted, fetched_at)
+    headers = tuple(
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, value in exchange.response_headers
+    )
+    body = exchange.body
+    if any(name.lower() == "content-encoding" for name, _ in headers):
+        body = decode_body(HttpResponse(status, headers, body), counts)
+    return Page(url, status, headers, body, fetched_at)

@@ -23,7 +23,13 @@ from typing import Self
 
 from crawler.errors import WarcError
 from crawler.warc.cdxj import IndexEntry
-from crawler.warc.exchange import Exchange, mime_of, request_head, response_head
+from crawler.warc.exchange import (
+    HTML,
+    Exchange,
+    mime_of,
+    request_head,
+    response_head,
+)
 from crawler.warc.openfile import OpenFile
 from crawler.warc.record import (
     CONVERTED_TO,
@@ -36,7 +42,6 @@ from crawler.warc.record import (
     warc_date,
 )
 
-HTML = "text/html; charset=utf-8"  # what a page is converted to
 _FORMAT = (
     "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 )
@@ -88,14 +93,12 @@ class WarcWriter:
         self._serial = 0
         self._file: OpenFile | None = None
 
-    def write_exchange(
-        self, exchange: Exchange, converted: bytes | None = None
-    ) -> WarcLocation:
+    def write_exchange(self, exchange: Exchange) -> WarcLocation:
         """Store a request and its response; returns where the page lies.
 
-        `converted`: the page as HTML (UTF-8), if the answer was something else; it goes
-        before the response, as a conversion record, and is what readers read. Raises
-        WarcError when it cannot be written; all before it stays readable.
+        What the answer was converted to goes before the response, as a conversion
+        record, and is what readers read. Raises WarcError when it cannot be written;
+        all before it stays readable.
         """
         response_id, request_id = self._new_id(), self._new_id()
         date = warc_date(exchange.fetched_at)
@@ -123,8 +126,8 @@ class WarcWriter:
             response.append(("WARC-Truncated", exchange.truncated))
         file = self._room()
         page = None
-        if converted is not None:
-            page = self._convert(file, exchange, converted, response_id)
+        if exchange.converted is not None:
+            page = self._convert(file, exchange, exchange.converted, response_id)
             response.append((CONVERTED_TO, page.record_id or ""))
         packed_request = self._pack(request, request_head(exchange))
         packed = self._pack(response, response_head(exchange) + exchange.body)

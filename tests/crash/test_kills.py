@@ -2,7 +2,8 @@
 
     BIFOCAL_KILLS=200 python -m pytest tests/crash
 
-Only kills that come before a crawl's end count; one that ends is followed by a new one.
+Half of them on crawls in one process, half on crawls with a second one for pages. Only
+kills that come before a crawl's end count; one that ends is followed by a new one.
 A kill may come while Python starts, while torn files are mended, in the middle of a
 page, or while the final pairs are written.
 """
@@ -21,12 +22,14 @@ from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
 
+import pytest
+
 from crawler.warc.reader import iter_pages
 from tests.commands import Run, crawl, crawling, pair_urls
 from tests.webserver import Server
 from tests.worlds import build_site
 
-KILLS = int(os.environ.get("BIFOCAL_KILLS", "20"))
+KILLS = int(os.environ.get("BIFOCAL_KILLS", "20")) // 2  # of either form
 TOWN = build_site("town.example", concepts=30, words=80, untranslated=0.2)
 # Slow enough for the crawl to outlast some kills.
 SETTINGS = {"DOWNLOAD_DELAY": 0.05, "RETRY_WAIT": 0.1}
@@ -53,12 +56,17 @@ def done_urls(run: Run, copy: Path) -> set[str]:
 
 
 def kill_often(
-    server: Server, run: Run, most: int, longest: float, moments: random.Random
+    server: Server,
+    run: Run,
+    most: int,
+    longest: float,
+    moments: random.Random,
+    settings: dict[str, object],
 ) -> Counter[str]:
     """Kill the crawl at random moments until it ends before one; what that showed."""
     counts: Counter[str] = Counter()
     while counts["kills"] < most:
-        with crawling(server.url("/en/"), "en,is", run.path, **SETTINGS) as process:
+        with crawling(server.url("/en/"), "en,is", run.path, **settings) as process:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(moments.uniform(0.2, longest / 2))
             ended = process.poll() is not None
@@ -81,14 +89,16 @@ def kill_often(
     return counts
 
 
-def test_kills(tmp_path):
+@pytest.mark.parametrize("apart", [False, True], ids=["one process", "two"])
+def test_kills(tmp_path, apart):
+    settings = {**SETTINGS, "PAGE_PROCESS": apart}
     seed = random.randrange(2**32)
     print("seed", seed)
     moments = random.Random(seed)
     with Server() as calm:
         calm.add(TOWN)
         started = time.monotonic()
-        done = crawl(calm.url("/en/"), "en,is", tmp_path / "calm", **SETTINGS)
+        done = crawl(calm.url("/en/"), "en,is", tmp_path / "calm", **settings)
         longest = time.monotonic() - started  # on this machine, as busy as it is
         assert done.returncode == 0, done.stderr
         expected = pairs_of(calm, Run(tmp_path / "calm"))
@@ -101,9 +111,9 @@ def test_kills(tmp_path):
         with Server() as server:
             server.add(TOWN)
             most = KILLS - total["kills"]
-            counts = kill_often(server, run, most, longest, moments)
+            counts = kill_often(server, run, most, longest, moments, settings)
             if not counts.pop("ended", 0):
-                last = crawl(server.url("/en/"), "en,is", run.path, **SETTINGS)
+                last = crawl(server.url("/en/"), "en,is", run.path, **settings)
                 assert last.returncode == 0, last.stderr
             assert pairs_of(server, run) == expected
             asked = Counter(server.paths())

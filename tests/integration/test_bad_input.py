@@ -168,14 +168,15 @@ exit $first
 """
 
 
-def on_a_small_disk(tmp_path: Path, room: str) -> subprocess.CompletedProcess[str]:
+def on_a_small_disk(
+    tmp_path: Path, room: str, **settings: object
+) -> subprocess.CompletedProcess[str]:
     """Crawl where there is no room, then make room and give the same command."""
     disk, keep = tmp_path / "disk", tmp_path / "keep"
     disk.mkdir()
     keep.mkdir()
-    command = crawl_command(
-        DEMO_SEEDS, "en,is", disk / "run", REPLAY_WARCS=WORLD, WARC_MAX_BYTES=100_000
-    )
+    settings |= {"REPLAY_WARCS": WORLD, "WARC_MAX_BYTES": 100_000}
+    command = crawl_command(DEMO_SEEDS, "en,is", disk / "run", **settings)
     done = subprocess.run(
         ["unshare", "--map-root-user", "--mount", "sh", "-c", _MOUNT, "sh", *command],
         cwd=ROOT,
@@ -200,9 +201,13 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare(1)")
-@pytest.mark.parametrize("room", ["300k", "1500k"])
-def test_a_full_disk_costs_nothing_that_was_collected(undisturbed, tmp_path, room):
-    done = on_a_small_disk(tmp_path, room)
+@pytest.mark.parametrize(
+    ("room", "apart"), [("300k", False), ("1500k", False), ("300k", True)]
+)
+def test_a_full_disk_costs_nothing_that_was_collected(
+    undisturbed, tmp_path, room, apart
+):
+    done = on_a_small_disk(tmp_path, room, PAGE_PROCESS=apart)
     line = error_line(done)
     assert "full" in line
     assert "start again" in line

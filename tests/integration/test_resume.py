@@ -39,8 +39,8 @@ def seeds(server: Server) -> str:
     return ",".join(server.url(f"/{lang}/") for lang in TOWN.langs)
 
 
-def started(server: Server, run_dir: Path, profile: str):
-    return crawling(seeds(server), "en,is", run_dir, profile=profile, **SETTINGS)
+def started(server: Server, run_dir: Path, profile: str, settings: dict):
+    return crawling(seeds(server), "en,is", run_dir, profile=profile, **settings)
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -55,12 +55,17 @@ def profile(request):
     return request.param
 
 
+@pytest.fixture(scope="module", params=[False, True], ids=["one process", "two"])
+def settings(request):
+    return {**SETTINGS, "PAGE_PROCESS": request.param}
+
+
 @pytest.fixture(scope="module")
-def undisturbed(profile, tmp_path_factory):
+def undisturbed(profile, settings, tmp_path_factory):
     """(paths asked for, pairs by path) of a crawl that nobody stops."""
     run_dir = tmp_path_factory.mktemp("undisturbed") / "run"
     with town() as server:
-        finish(server, run_dir, profile)
+        finish(server, run_dir, profile, settings)
         return set(server.paths()), pair_paths(server, run_dir)
 
 
@@ -72,8 +77,8 @@ def pair_paths(server: Server, run_dir: Path) -> list[tuple[str, ...]]:
     ]
 
 
-def finish(server: Server, run_dir: Path, profile: str) -> str:
-    done = crawl(seeds(server), "en,is", run_dir, profile=profile, **SETTINGS)
+def finish(server: Server, run_dir: Path, profile: str, settings: dict) -> str:
+    done = crawl(seeds(server), "en,is", run_dir, profile=profile, **settings)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
     return done.stdout
@@ -96,10 +101,10 @@ def is_whole(server: Server, run_dir: Path, undisturbed: tuple, *, lost: int) ->
     assert done.returncode == 0
 
 
-def test_ctrl_c_stops_after_the_page_in_hand(profile, undisturbed, tmp_path):
+def test_ctrl_c_stops_after_the_page_in_hand(profile, settings, undisturbed, tmp_path):
     run_dir = tmp_path / "run"
     with town() as server:
-        with started(server, run_dir, profile) as process:
+        with started(server, run_dir, profile, settings) as process:
             wait_until(lambda: len(server.asked) >= 20)
             process.send_signal(signal.SIGINT)
             stdout, stderr = process.communicate(timeout=PATIENCE)
@@ -111,21 +116,24 @@ def test_ctrl_c_stops_after_the_page_in_hand(profile, undisturbed, tmp_path):
         assert Run(run_dir).stats["finish_reason"] == "shutdown"
         assert 0 < len(Run(run_dir).pairs) < len(undisturbed[1])
 
-        stdout = finish(server, run_dir, profile)
+        stdout = finish(server, run_dir, profile, settings)
         assert "more pages" in stdout
         assert f"the run has {len(undisturbed[1])} document pairs" in stdout
         assert "URLs left" not in stdout
         is_whole(server, run_dir, undisturbed, lost=0)
 
         before = len(server.asked)
-        assert "Fetched 0 more pages" in finish(server, run_dir, profile)
+        assert "Fetched 0 more pages" in finish(server, run_dir, profile, settings)
         assert len(server.asked) == before
 
 
 @pytest.mark.parametrize("way", ["sigterm", "file"])
-def test_other_ways_to_stop_are_as_good(way, tmp_path):
+def test_other_ways_to_stop_are_as_good(way, settings, tmp_path):
     run_dir = tmp_path / "run"
-    with town() as server, started(server, run_dir, "breadth_first") as process:
+    with (
+        town() as server,
+        started(server, run_dir, "breadth_first", settings) as process,
+    ):
         wait_until(lambda: len(server.asked) >= 5)
         if way == "file":
             (run_dir / "stop").touch()
@@ -141,7 +149,9 @@ def test_other_ways_to_stop_are_as_good(way, tmp_path):
     assert not (run_dir / "stop").exists()
 
 
-def test_ctrl_c_twice_does_not_wait_for_a_slow_server(profile, undisturbed, tmp_path):
+def test_ctrl_c_twice_does_not_wait_for_a_slow_server(
+    profile, settings, undisturbed, tmp_path
+):
     run_dir = tmp_path / "run"
     released = threading.Event()
     with town() as server:
@@ -149,7 +159,7 @@ def test_ctrl_c_twice_does_not_wait_for_a_slow_server(profile, undisturbed, tmp_
         slow = paths[len(paths) // 2]
         page = server.routes[slow]
         server.routes[slow] = lambda _: released.wait(PATIENCE)
-        with started(server, run_dir, profile) as process:
+        with started(server, run_dir, profile, settings) as process:
             wait_until(lambda: slow in server.paths())
             process.send_signal(signal.SIGINT)
             time.sleep(0.5)
@@ -159,19 +169,21 @@ def test_ctrl_c_twice_does_not_wait_for_a_slow_server(profile, undisturbed, tmp_
         released.set()
         assert "Traceback" not in stderr
         server.routes[slow] = page
-        finish(server, run_dir, profile)
+        finish(server, run_dir, profile, settings)
         is_whole(server, run_dir, undisturbed, lost=1)
 
 
-def test_kill_9_costs_at_most_the_page_in_hand(profile, undisturbed, tmp_path):
+def test_kill_9_costs_at_most_the_page_in_hand(
+    profile, settings, undisturbed, tmp_path
+):
     run_dir = tmp_path / "run"
     kills = (8, 35)
     with town() as server:
         for pages in kills:
-            with started(server, run_dir, profile) as process:
+            with started(server, run_dir, profile, settings) as process:
                 wait_until(lambda: len(server.asked) >= pages)  # noqa: B023
                 process.kill()
-        finish(server, run_dir, profile)
+        finish(server, run_dir, profile, settings)
         is_whole(server, run_dir, undisturbed, lost=len(kills))
         out = tmp_path / "out"
         again = bifocal("align", run_dir / "warc", "--langs", "en,is", "--out", out)

@@ -193,7 +193,7 @@ def test_every_file_of_a_run_directory_is_documented():
 
 
 def test_the_metadata_fields_are_documented():
-    text = text_of("crawler/spiders/bilingual.py")
+    text = text_of("crawler/intake/intake.py")
     documented = section("WARC")
     for name in re.findall(r'yield f?"([\w-]+)', text):
         assert name in documented

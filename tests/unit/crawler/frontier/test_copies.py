@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.data import Document
+from crawler.extract.text import prose_digest
 from crawler.frontier.copies import Copies, parts_of, text_of
 
 SITE = "a.example"
@@ -10,9 +11,8 @@ PROSE = "The harbour was rebuilt after the storm of that winter, and the town wi
 
 
 def document(*chunks: str, digest: str = "d") -> Document:
-    return Document(
-        f"https://{SITE}/", SITE, "en", 1.0, "", (), chunks, (), digest=digest
-    )
+    url, prose = f"https://{SITE}/", prose_digest(chunks)
+    return Document(url, SITE, "en", 1.0, "", (), chunks, (), digest, prose=prose)
 
 
 def expected(copies: Copies, path: str) -> tuple[float, str]:

@@ -1,0 +1,231 @@
+"""Where answers are taken in: in this process, or in one beside it (PAGE_PROCESS).
+
+Storing, reading and pairing a page costs more than fetching it and choosing the next.
+With a second core all of it goes to a process of its own, which answers in the order in
+which it was asked. The site of a page stays closed until the answer is there, so the
+order of the crawl is the same; and Scrapy asks for no more pages while those that are
+waited for hold SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes, which is the back-pressure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import re
+import subprocess
+import sys
+from collections import Counter, deque
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import Pipe
+from typing import Any, Protocol
+
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from crawler.components.assembly import run_dir
+from crawler.data import Page
+from crawler.errors import BifocalError, RunError
+from crawler.intake import messages
+from crawler.intake.intake import Answer, Ending, Findings, Intake, IntakeConfig
+from crawler.warc.exchange import Exchange, page_of
+from crawler.warc.recovery import recover
+from crawler.warc.writer import WarcConfig
+
+
+class AnyIntake(Protocol):
+    """What the spider asks of either form."""
+
+    def keep(self, exchange: Exchange) -> Page:
+        """Store an answer and give its page; it is on disk before any later answer."""
+        ...
+
+    async def take(self, answer: Answer) -> Findings:
+        """Store, read and pair an answer; all of it survives a kill when this ends."""
+        ...
+
+    def finish(self) -> Ending:
+        """Complete the files, and make the final pairs."""
+        ...
+
+
+def open_intake(
+    crawler: Crawler, counts: Counter[str], failed: Callable[[BifocalError], None]
+) -> AnyIntake:
+    """The intake of a crawl, opened; mends what a killed run left of its WARC files.
+
+    `failed` hears of an error that ends the run and that nobody waits for.
+    """
+    config = _config(crawler)
+    for mended in recover(run_dir(crawler).warc):
+        counts["warc/recovered"] += 1
+        counts["warc/recovered_bytes_cut"] += mended.cut
+    spider: Any = crawler.spider
+    is_shared = spider.frontier.store.run is not None
+    if not is_shared and wants_process(crawler.settings):
+        return PageProcess(config, crawler.settings, failed)
+    return LocalIntake(Intake(config, counts))
+
+
+def wants_process(settings: BaseSettings) -> bool:
+    """Is there to be a process for pages? Unless told: where it has a core to run on.
+
+    Workers that share a frontier have the cores already, and in a replay one page is on
+    its way at a time.
+    """
+    if settings["PAGE_PROCESS"] is not None:
+        return settings.getbool("PAGE_PROCESS")
+    cores = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
+    return len(cores) > 1 and not settings["REPLAY_WARCS"]
+
+
+def _config(crawler: Crawler) -> IntakeConfig:
+    settings = crawler.settings
+    spider: Any = crawler.spider
+    return IntakeConfig(
+        run_dir=str(run_dir(crawler).path),
+        langs=str(spider.langs),
+        warc=WarcConfig(
+            prefix=settings["WARC_PREFIX"],
+            worker=re.sub(r"[^\w.-]", "_", spider.frontier.store.worker),
+            max_bytes=settings.getint("WARC_MAX_BYTES"),
+            level=settings.getint("WARC_GZIP_LEVEL"),
+            fsync=settings.getbool("WARC_FSYNC"),
+            info={
+                "http-header-user-agent": settings["USER_AGENT"],
+                "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
+            },
+        ),
+        pairs=settings.getbool("PAIRS"),
+        sentences=settings.getbool("SENTENCES"),
+        align_profile=settings["ALIGN_PROFILE"],
+        readable=("pdf",) if settings.getbool("PDF") else (),
+    )
+
+
+class LocalIntake:
+    """An intake in this process."""
+
+    def __init__(self, intake: Intake) -> None:
+        """Use this one."""
+        self.intake = intake
+        self.keep = intake.keep
+        self.finish = intake.finish
+
+    async def take(self, answer: Answer) -> Findings:
+        """At once."""
+        return self.intake.take(answer)
+
+
+class PageProcess:
+    """An intake in a process of its own; answers come in the order of the questions."""
+
+    def __init__(
+        self,
+        config: IntakeConfig,
+        settings: BaseSettings,
+        failed: Callable[[BifocalError], None],
+    ) -> None:
+        """Start the process; it opens its files while the crawl begins."""
+        self._failed = failed
+        self._error: BifocalError | None = None
+        self._waiting: deque[asyncio.Future[messages.Fields] | None] = deque()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._connection, theirs = Pipe()
+        level = settings["LOG_LEVEL"] if settings.getbool("LOG_ENABLED") else "CRITICAL"
+        told = (level, settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"])
+        self._process = subprocess.Popen(  # noqa: S603 - our own words
+            [sys.executable, "-m", "crawler.intake", str(theirs.fileno()), *told],
+            pass_fds=[theirs.fileno()],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        theirs.close()
+        atexit.register(self._end)  # of a crawl that is made to end at once
+        self._connection.send_bytes(messages.config_message(config))
+        self._waiting.append(None)
+
+    def keep(self, exchange: Exchange) -> Page:
+        """Nobody waits for it: an error ends the run a moment later."""
+        self._send(messages.keep_message(exchange), None)
+        return page_of(exchange, Counter())
+
+    async def take(self, answer: Answer) -> Findings:
+        """Wait for the process; RunError when it has come to an end."""
+        future = asyncio.get_running_loop().create_future()
+        self._send(messages.take_message(answer), future)
+        return messages.findings_of(await future)
+
+    def finish(self) -> Ending:
+        """Wait until the process is done, and for its end."""
+        if self._loop is not None:
+            self._loop.remove_reader(self._connection.fileno())
+        try:
+            self._connection.send_bytes(messages.pack({"kind": "finish"}))
+            while True:
+                fields, _ = messages.unpack(self._connection.recv_bytes())
+                if "stats" in fields:
+                    return messages.ending_of(fields)
+                if "error" in fields:
+                    self._error = self._error or messages.error_of(fields["error"])
+        except (EOFError, OSError):
+            return Ending(error=self._error or self._death())
+        finally:
+            self._end()
+
+    def _send(
+        self, message: bytes, future: asyncio.Future[messages.Fields] | None
+    ) -> None:
+        if self._error is not None:
+            raise self._error
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self._loop.add_reader(self._connection.fileno(), self._receive)
+        self._waiting.append(future)
+        with suppress(OSError):  # it is gone; why, _receive will hear
+            self._connection.send_bytes(message)
+
+    def _receive(self) -> None:
+        """Give one answer to whom it is for."""
+        try:
+            fields, _ = messages.unpack(self._connection.recv_bytes())
+        except (EOFError, OSError):
+            self._give_up(self._death())
+            return
+        if "error" in fields:
+            self._give_up(messages.error_of(fields["error"]))
+            return
+        future = self._waiting.popleft()
+        if "bug" in fields:
+            bug = RuntimeError(f"in the page process:\n{fields['bug']}")
+            if future is None:
+                raise bug
+            future.set_exception(bug)
+        elif future is not None and not future.done():
+            future.set_result(fields)
+
+    def _give_up(self, error: BifocalError) -> None:
+        """The run cannot go on: tell who waits, and the crawl."""
+        assert self._loop is not None
+        self._loop.remove_reader(self._connection.fileno())
+        self._error = self._error or error
+        for future in self._waiting:
+            if future is not None and not future.done():
+                future.set_exception(self._error)
+        self._waiting.clear()
+        self._failed(self._error)
+
+    def _death(self) -> BifocalError:
+        status = self._process.wait()  # it has hung up
+        how = f"by signal {-status}" if status < 0 else f"with status {status}"
+        return RunError(
+            f"the page process ended {how} (for want of memory? start again: the same"
+            " command goes on where this one stopped; PAGE_PROCESS=False does without)"
+        )
+
+    def _end(self) -> None:
+        """End the process, which has nothing more to do, or is not let."""
+        atexit.unregister(self._end)
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
