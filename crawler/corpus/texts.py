@@ -26,6 +26,8 @@ CREATE TABLE IF NOT EXISTS texts (
   warc TEXT, record INTEGER, record_id TEXT, marks TEXT, licence TEXT
 ) WITHOUT ROWID;
 """
+_ADD = "INSERT OR IGNORE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+_REPLACE = "REPLACE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 # What is here can be made again from the WARC files: no waiting for the disk.
 _PRAGMAS = """
 PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000;
@@ -65,25 +67,24 @@ class TextStore:
         That is the one that the aligner goes by, in whatever order they come.
         """
         document, origin = text.document, text.origin
-        before = self.get(document.url)
-        if before is not None and before.document.digest <= document.digest:
-            return
-        self._db.execute(
-            "INSERT OR REPLACE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-            (
-                hash64(document.url),
-                document.url,
-                document.site,
-                document.lang,
-                _clean(document.title),
-                _pack(document),
-                origin.warc,
-                origin.offset,
-                origin.record_id,
-                " ".join(sorted(text.marks)),
-                text.licence,
-            ),
+        row = (
+            hash64(document.url),
+            document.url,
+            document.site,
+            document.lang,
+            _clean(document.title),
+            _pack(document),
+            origin.warc,
+            origin.offset,
+            origin.record_id,
+            " ".join(sorted(text.marks)),
+            text.licence,
         )
+        if self._db.execute(_ADD, row).rowcount:
+            return
+        before = self.get(document.url)
+        if before is not None and document.digest < before.document.digest:
+            self._db.execute(_REPLACE, row)
 
     def get(self, url: str) -> StoredText | None:
         """The page of a URL, if it is here."""
