@@ -11,9 +11,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from heapq import merge
+from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from crawler.data import Lang
 from crawler.languages import known_code
@@ -22,6 +26,8 @@ from crawler.warc.http import parse_response
 from crawler.warc.reader import NO_DATE, origin_key, url_of
 from crawler.warc.record import Record, WarcLocation, uri
 
+# Lines that are sorted at a time, 20 MB. A WARC file of 1 GB has some 200,000 pages.
+_RUN = 50_000
 _SLASHES = re.compile("/{2,}")
 _WWW = re.compile(r"www\d*\.")
 
@@ -105,11 +111,25 @@ def parse_cdxj(line: str) -> IndexEntry | None:
 
 
 def write_cdxj(lines: Iterable[str], path: Path) -> None:
-    """Sort lines into a CDXJ file, which is there complete or not at all."""
+    """Sort lines into a CDXJ file, which is there complete or not at all.
+
+    What does not fit in memory is sorted in runs, and these are merged.
+    """
     partial = path.with_name(path.name + ".part")
+    rest = iter(lines)
     try:
-        with partial.open("w", encoding="ascii") as file:
-            file.writelines(f"{line}\n" for line in sorted(lines))
+        with ExitStack() as stack:
+            runs: list[Iterable[str]] = []
+            while run := sorted(f"{line}\n" for line in islice(rest, _RUN)):
+                runs.append(run)
+                if len(run) == _RUN:
+                    runs[-1] = file = stack.enter_context(
+                        TemporaryFile("w+", encoding="ascii", dir=path.parent)
+                    )
+                    file.writelines(run)
+                    file.seek(0)
+            with partial.open("w", encoding="ascii") as file:
+                file.writelines(merge(*runs))
         partial.replace(path)
     except OSError:
         partial.unlink(missing_ok=True)

@@ -113,7 +113,8 @@ class OpenFile:
         os.close(self._notes)
         notes = notes_path(self._path)
         try:
-            complete(self._path, notes.read_text("ascii").splitlines(), sync=sync)
+            with notes.open(encoding="ascii") as lines:
+                complete(self._path, map(str.rstrip, lines), sync=sync)
         finally:
             os.close(self._descriptor)  # ends the lock, so after the renaming
 

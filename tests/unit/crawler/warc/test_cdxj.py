@@ -90,6 +90,15 @@ def test_a_file_is_sorted_and_read_back(tmp_path):
     assert list(read_cdxj(path)) == [None, None, ENTRY]
 
 
+@pytest.mark.parametrize("count", [0, 1, 9, 10, 11, 20, 25])
+def test_what_is_too_much_for_memory_is_sorted_in_runs(tmp_path, monkeypatch, count):
+    monkeypatch.setattr("crawler.warc.cdxj._RUN", 10)
+    lines = [f"{n * 7919 % 1000:03} {n}" for n in range(count)]
+    write_cdxj(iter(lines), tmp_path / "a.cdxj")
+    assert (tmp_path / "a.cdxj").read_text().split("\n")[:-1] == sorted(lines)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.cdxj"]
+
+
 def test_the_index_lies_beside_the_file():
     assert index_path(Path("x/a-1.warc.gz")) == Path("x/a-1.cdxj")
     assert index_path(Path("x/a-1.warc.gz.open")) == Path("x/a-1.cdxj")
