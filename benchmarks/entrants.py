@@ -13,6 +13,7 @@ keeps and tells languages but pairs nothing.
 from __future__ import annotations
 
 import json
+import os
 import socket
 from collections import Counter
 from io import BytesIO
@@ -58,7 +59,7 @@ class Stopwatch:
         self._crawler = crawler
         self._statuses: Counter[int] = Counter()
         self._memory: list[tuple[int, float]] = []
-        self._marks: list[tuple[float, float]] = []
+        self._marks: list[tuple[float, float, float]] = []
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -73,7 +74,7 @@ class Stopwatch:
 
     def mark(self) -> None:
         """Note the time."""
-        self._marks.append((perf_counter(), process_time()))
+        self._marks.append((perf_counter(), process_time(), beside_s()))
         if len(self._marks) == 2 and self.clock is not None:
             self._stages = dict(self.clock.seconds)
 
@@ -86,7 +87,9 @@ class Stopwatch:
     def report(self) -> None:
         """Print what was measured."""
         self.mark()
-        (start, start_cpu), (end, end_cpu), (closed, _) = self._marks
+        (start, start_cpu, start_beside), (end, end_cpu, beside), (closed, *_) = (
+            self._marks
+        )
         stats = self._crawler.stats.get_stats()
         # sentences that were paired while the crawl waited: for others, or its server
         counts = getattr(self._crawler.spider, "counts", {})
@@ -95,6 +98,7 @@ class Stopwatch:
             "statuses": dict(sorted(self._statuses.items())),
             "wall_s": end - start,
             "cpu_s": end_cpu - start_cpu - spare,
+            "beside_s": beside - start_beside,
             "spare_s": spare,
             "finish_s": closed - end,
             "rss_mb": self._memory,
@@ -115,6 +119,16 @@ class Stopwatch:
 def children_mb() -> float:
     """The most memory that a process beside this one had, if there was one."""
     return getrusage(RUSAGE_CHILDREN).ru_maxrss / 1024
+
+
+def beside_s() -> float:
+    """The processor time so far of a process beside this one, if there is one."""
+    pid = os.getpid()
+    seconds = 0.0
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        for thread in Path(f"/proc/{child}/task").glob("*/schedstat"):
+            seconds += int(thread.read_text().split()[0]) / 1e9
+    return seconds
 
 
 class BareSpider(Spider):
@@ -299,6 +313,7 @@ def crawl_with_trafilatura(options: dict[str, Any]) -> None:
         "statuses": dict(sorted(statuses.items())),
         "wall_s": perf_counter() - start,
         "cpu_s": process_time() - start_cpu,
+        "beside_s": 0.0,
         "finish_s": 0.0,
         "rss_mb": [],
         "peak_mb": status_mb("VmHWM"),

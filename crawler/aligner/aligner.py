@@ -29,7 +29,15 @@ from crawler.aligner.site import SiteAlignment
 from crawler.aligner.sketch import Sketcher, declared_versions
 from crawler.aligner.store import SketchStore
 from crawler.aligner.teachers import taught, teachers
-from crawler.data import CandidatePair, Document, Lang, LangPair, PairScore, Site
+from crawler.data import (
+    CandidatePair,
+    Document,
+    Lang,
+    LangPair,
+    PairScore,
+    Site,
+    Sketch,
+)
 from crawler.groups import group_key
 from crawler.protocols import CandidateGenerator
 
@@ -111,7 +119,7 @@ class Aligner:
         for generator in self.generators:
             for other in generator.add(sketch):
                 found[other].add(generator.name)
-        pairs = self._provisional(page, found)
+        pairs = self._provisional(page, sketch, found) if found else []
         self._added[document.site] += 1
         if self._is_time_to_look(self._added[document.site]):
             pairs += self._look(document.site)
@@ -123,9 +131,11 @@ class Aligner:
             return []
         self.store.declare(url_a, [url_b])
         pairs = []
-        for page in self.store.known(url_a, self.langs.other(lang_b)):
-            for other in self.store.known(url_b, lang_b):
-                pairs += self._provisional(page, {other: {"links"}})
+        others = self.store.known(url_b, lang_b)
+        pages = self.store.known(url_a, self.langs.other(lang_b)) if others else []
+        for page, sketch in zip(pages, self.store.get(pages)):
+            for other in others:
+                pairs += self._provisional(page, sketch, {other: {"links"}})
         return pairs
 
     def commit(self) -> None:
@@ -142,19 +152,21 @@ class Aligner:
         if len(src) == 1 and trg:
             self.store.declare(src[0], trg)
 
-    def _provisional(self, page: int, found: Mapping[int, set[str]]) -> list[PairScore]:
+    def _provisional(
+        self, page: int, sketch: Sketch, found: Mapping[int, set[str]]
+    ) -> list[PairScore]:
         """Of the candidates of one page the best, if it is good enough and new."""
-        others = sorted(found)
-        pages = dict(zip([page, *others], self.store.get([page, *others])))
         is_text = self.profile.gates.is_text
-        if not found or not is_text(pages[page], self._running):
+        if not is_text(sketch, self._running):
             return []
         clean = self._running.clean
+        own = clean(sketch)
         candidates, admitted = [], []
-        for other in others:
-            if not is_text(pages[other], self._running):
+        others = sorted(found)
+        for other, theirs in zip(others, self.store.get(others)):
+            if not is_text(theirs, self._running):
                 continue
-            ends = [clean(pages[page]), clean(pages[other])]
+            ends = [own, clean(theirs)]
             ends.sort(key=lambda sketch: sketch.lang != self.langs.src)
             evidence = {
                 "handles.same": float("handles" in found[other]),

@@ -161,7 +161,8 @@ class Sketcher:
         text = f" {BREAK} ".join(texts)[:MAX_TEXT]
         ids = self.word_ids.encode(text)[: MAX_WORDS + blocks]
         breaks = np.flatnonzero(ids == BREAK_ID)
-        counts = np.diff(breaks, prepend=-1, append=len(ids)) - 1
+        counts = np.append(breaks, len(ids))
+        counts[1:] -= breaks + 1
         block_words = np.zeros(blocks, np.uint16)
         block_words[: len(counts)] = counts
         return ids[ids != BREAK_ID], block_words

@@ -27,6 +27,7 @@ from scrapy.settings import BaseSettings
 from crawler.components.assembly import run_dir
 from crawler.data import Page
 from crawler.errors import BifocalError, RunError
+from crawler.frontier.store import is_shared
 from crawler.intake import messages
 from crawler.intake.intake import Answer, Ending, Findings, Intake, IntakeConfig
 from crawler.warc.exchange import Exchange, page_of
@@ -51,21 +52,17 @@ class AnyIntake(Protocol):
 
 
 def open_intake(
-    crawler: Crawler, counts: Counter[str], failed: Callable[[BifocalError], None]
+    crawler: Crawler, counts: Counter[str], process: PageProcess | None
 ) -> AnyIntake:
-    """The intake of a crawl, opened; mends what a killed run left of its WARC files.
-
-    `failed` hears of an error that ends the run and that nobody waits for.
-    """
+    """The intake of a crawl, opened; mends what a killed run left of its WARC files."""
     config = _config(crawler)
     for mended in recover(run_dir(crawler).warc):
         counts["warc/recovered"] += 1
         counts["warc/recovered_bytes_cut"] += mended.cut
-    spider: Any = crawler.spider
-    is_shared = spider.frontier.store.run is not None
-    if not is_shared and wants_process(crawler.settings):
-        return PageProcess(config, crawler.settings, failed)
-    return LocalIntake(Intake(config, counts))
+    if process is None:
+        return LocalIntake(Intake(config, counts))
+    process.open(config)
+    return process
 
 
 def wants_process(settings: BaseSettings) -> bool:
@@ -74,6 +71,8 @@ def wants_process(settings: BaseSettings) -> bool:
     Workers that share a frontier have the cores already, and in a replay one page is on
     its way at a time.
     """
+    if is_shared(settings["FRONTIER_URL"] or ""):
+        return False
     if settings["PAGE_PROCESS"] is not None:
         return settings.getbool("PAGE_PROCESS")
     cores = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
@@ -122,12 +121,12 @@ class PageProcess:
     """An intake in a process of its own; answers come in the order of the questions."""
 
     def __init__(
-        self,
-        config: IntakeConfig,
-        settings: BaseSettings,
-        failed: Callable[[BifocalError], None],
+        self, settings: BaseSettings, failed: Callable[[BifocalError], None]
     ) -> None:
-        """Start the process; it opens its files while the crawl begins."""
+        """Start the process, which takes half a second.
+
+        `failed` hears of an error that ends the run and that nobody waits for.
+        """
         self._failed = failed
         self._error: BifocalError | None = None
         self._waiting: deque[asyncio.Future[messages.Fields] | None] = deque()
@@ -142,6 +141,9 @@ class PageProcess:
         )
         theirs.close()
         atexit.register(self._end)  # of a crawl that is made to end at once
+
+    def open(self, config: IntakeConfig) -> None:
+        """Let it open its files; if it cannot, `failed` will hear."""
         self._connection.send_bytes(messages.config_message(config))
         self._waiting.append(None)
 

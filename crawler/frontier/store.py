@@ -21,10 +21,20 @@ def open_frontier(url: str) -> FrontierStore:
         return MemoryFrontier()
     if scheme == "sqlite" and path:
         return SqliteFrontier(path)
-    if scheme.partition("+")[0] in ("redis", "rediss", "unix"):
+    if is_shared(url):
         from crawler.frontier.redis import RedisFrontier  # an extra
 
         return RedisFrontier(url)
     raise UsageError(
         f"{url!r} names no frontier (write memory:, sqlite:PATH or redis://HOST/0?run=NAME)"
     )
+
+
+def is_shared(url: str) -> bool:
+    """Does a URL name a frontier that several workers have?
+
+    >>> is_shared("rediss+cluster://HOST/0"), is_shared("sqlite:redis")
+    (True, False)
+    """
+    scheme = url.partition(":")[0].partition("+")[0]
+    return scheme in ("redis", "rediss", "unix")

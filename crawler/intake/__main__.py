@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import os
+import select
 import signal
 import sys
 import threading
@@ -32,9 +33,11 @@ Inbox = SimpleQueue[bytes | None]  # None: nothing came for a while
 
 def receive(connection: Connection, inbox: Inbox) -> None:
     """Put messages where the worker finds them, until the crawl is gone."""
+    poll = select.poll()  # a tenth of the time of connection.poll, at each message
+    poll.register(connection.fileno(), select.POLLIN)
     while True:
         try:
-            if connection.poll(EVERY):
+            if poll.poll(1000 * EVERY):
                 inbox.put(connection.recv_bytes())
             elif inbox.empty():
                 inbox.put(None)
