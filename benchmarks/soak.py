@@ -7,9 +7,10 @@ are good bilingual sites; the others have a vice each (`VICES`), which every thi
 their pages shows: slow, silent, reset, cut short, redirected in circles, session ids,
 calendars, facets, errors, 429, wrong lengths, bombs, endless bodies and headers, floods
 of links. The crawl is `adaptive` with everything on and no politeness delay, in a
-process of its own; it is looked at from outside every five seconds (memory, open files,
-threads, size on the disk), and its scheduler says how long a pop takes, how long its
-event loop was away, and how many URLs are pending and known.
+process of its own and the one that it has for pages; both are looked at from outside
+every five seconds (memory, open files, threads, size on the disk; they are added up),
+and the scheduler says how long a pop takes, how long the event loop was away, and how
+many URLs are pending and known.
 
 At the end the crawl is killed (-9) and started again, and the seconds until its first
 page are the time that resuming takes. The figures go to benchmarks/results/soak.json,
@@ -34,7 +35,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -307,18 +309,32 @@ def _times(seconds: list[float]) -> dict[str, float]:
 
 
 def look(process: int, run: Path) -> dict[str, float]:
-    """What the kernel says of a process, and what its run directory holds."""
-    status = Path(f"/proc/{process}/status").read_text()
-    fields = dict(line.split(":", 1) for line in status.splitlines())
-    stat = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    """What the kernel says of the crawl, and what its run directory holds."""
+    seen: Counter[str] = Counter()
+    for proc in family(Path(f"/proc/{process}")):
+        status = (proc / "status").read_text()
+        fields = dict(line.split(":", 1) for line in status.splitlines())
+        stat = (proc / "stat").read_text().rpartition(")")[2].split()
+        seen["rss_kb"] += int(fields["VmRSS"].split()[0])
+        seen["threads"] += int(fields["Threads"])
+        seen["files"] += sum(1 for _ in (proc / "fd").iterdir())
+        seen["ticks"] += int(stat[11]) + int(stat[12])
     files = [path.stat() for path in run.rglob("*") if path.is_file()]
     return {
-        "rss_mb": int(fields["VmRSS"].split()[0]) / 1024,
-        "threads": int(fields["Threads"]),
-        "files": sum(1 for _ in Path(f"/proc/{process}/fd").iterdir()),
-        "cpu_s": (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK"),
+        "rss_mb": seen["rss_kb"] / 1024,
+        "threads": seen["threads"],
+        "files": seen["files"],
+        "cpu_s": seen["ticks"] / os.sysconf("SC_CLK_TCK"),
         "disk_mb": sum(file.st_size for file in files) / 1e6,
     }
+
+
+def family(proc: Path) -> Iterator[Path]:
+    """A process, and those that it has started (the one for pages)."""
+    yield proc
+    for task in (proc / "task").iterdir():
+        for child in (task / "children").read_text().split():
+            yield from family(proc.parent / child)
 
 
 def tidy(run: Path) -> None:
