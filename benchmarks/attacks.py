@@ -4,8 +4,8 @@
     python -m benchmarks.attacks --table      # what was measured, for docs/safety.md
 
 The attacks are those of tests/hostile/attacks.py, which CI runs in one crawl together.
-Time and memory are of the whole process, so the row `none`, a site that does nothing
-bad, is what to compare with.
+Time is of the whole crawl and memory of the larger of its two processes, so the row
+`none`, a site that does nothing bad, is what to compare with.
 """
 
 from __future__ import annotations
