@@ -209,9 +209,11 @@ class KnownUrls:
     def forget(self) -> int:
         """Let the oldest quarter go; returns how many those are."""
         oldest = list(islice(self.records, len(self.records) // 4))
-        for name in oldest:
-            del self.records[name]
+        gone = [self.records.pop(name) for name in oldest]
         kept = set(map(self.at, self.records.values()))
+        for url in gone:
+            if self.at(url) not in kept:  # they name each other: that ends here
+                url.partners, url.links = NOBODY, ()
         for handle, bucket in list(self._buckets.items()):
             left = tuple(url for url in bucket if self.at(url) in kept)
             if not left:
