@@ -203,6 +203,10 @@ class FrontierStore(Protocol):
         """Nothing more of a site is wanted: no worker has to wait for it."""
         ...
 
+    def rest(self, site: Site, resting: bool) -> None:
+        """A site waits until nothing else is open at any worker, or does no more."""
+        ...
+
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`."""
         ...
@@ -211,8 +215,11 @@ class FrontierStore(Protocol):
         """Sites that came from another worker since this was last asked."""
         ...
 
-    def elsewhere(self) -> bool:
-        """Has another worker a site that is not exhausted? False where there is one."""
+    def elsewhere(self, *, awake: bool = False) -> bool:
+        """Has another worker, or nobody yet, a site that is not exhausted?
+
+        `awake`: one that does not rest. False where there is one worker.
+        """
         ...
 
     def commit(self) -> None:

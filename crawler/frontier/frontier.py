@@ -236,13 +236,15 @@ class Frontier:
     def next(self, busy: Collection[Site] = ()) -> Lease | None:
         """Lease the best URL of a site that is not busy.
 
-        Sites that rest are asked when nothing else is left, closed ones never.
+        Sites that rest are asked when nothing else is left, here or at another worker;
+        closed ones never.
         """
         if self._is_spent():
             return None
         lease = self._next(busy)
-        if lease is None and not busy:
-            if self.sites.wake():
+        if lease is None and not busy and not self.store.elsewhere(awake=True):
+            if woken := self.sites.wake():
+                self._judged(woken)
                 lease = self._next(busy)
             self._dry = lease is None
         elif lease is not None:
@@ -341,11 +343,15 @@ class Frontier:
         """Count an answer for the budgets of its site and of the run."""
         self.sites.fetched(site, lang, size, seconds)
         self.store.tally({"pages": 1, "bytes": size})
-        self._retire(self.sites.groups.members(site))
+        self._judged(self.sites.groups.members(site))
 
-    def _retire(self, sites: Iterable[Site]) -> None:
-        for site in self.sites.closed.intersection(sites):
-            self.store.retire(site)
+    def _judged(self, sites: Iterable[Site]) -> None:
+        """Tell the store what is to be had of sites, as other workers ask it."""
+        for site in sites:
+            if site in self.sites.closed:
+                self.store.retire(site)
+            else:
+                self.store.rest(site, site in self.sites.resting)
 
     def _is_spent(self) -> bool:
         """Has the run, all its workers, cost what it may, with what is on its way?"""
@@ -439,7 +445,7 @@ class Frontier:
             pass
         for members in self.sites.groups.groups():
             self.scope.join(members)
-        self._retire(self.sites.closed)
+        self._judged(self.sites.barred())
         self._taken_over += self.store.adopted()
 
     def _adopt(self) -> bool:
@@ -452,7 +458,7 @@ class Frontier:
                 self._learner.restore((), known)
             for _ in known:
                 pass
-            self._retire(sites)
+            self._judged(sites)
             self._taken_over += sites
         return bool(sites)
 

@@ -191,6 +191,9 @@ class MemoryFrontier:
     def retire(self, site: Site) -> None:
         """Do nothing: nobody else waits for it."""
 
+    def rest(self, site: Site, resting: bool) -> None:
+        """Do nothing: nobody else asks."""
+
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`."""
         leased = len(self._leases)
@@ -204,7 +207,7 @@ class MemoryFrontier:
         """None: nobody else can see this memory."""
         return ()
 
-    def elsewhere(self) -> bool:
+    def elsewhere(self, *, awake: bool = False) -> bool:
         """False: nobody else can see this memory."""
         return False
 

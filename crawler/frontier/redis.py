@@ -39,7 +39,7 @@ from crawler.frontier.journal import (
 )
 from crawler.frontier.memory import MemoryFrontier
 from crawler.frontier.redis_connection import Connection
-from crawler.frontier.redis_lease import WorkerLease, ms
+from crawler.frontier.redis_lease import Claim, WorkerLease, ms
 from crawler.protocols import PushCounts
 
 _LOOK = 1.0  # seconds between two looks for sites that have become free
@@ -86,6 +86,7 @@ class RedisFrontier:
         self._dirty: dict[Site, None] = {}  # those with events, in order
         self._foreign: set[Site] = set()  # sites of other workers, as far as we know
         self._retired: set[Site] = set()
+        self._resting: set[Site] = set()
         self._offers: dict[Site, dict[str, FrontierEntry]] = {}  # since the last commit
         self._offered: dict[str, Score] = {}
         self._leases: dict[str, Site] = {}
@@ -96,6 +97,7 @@ class RedisFrontier:
         self._commits = 0
         self._looked = self._renewed = float("-inf")
         self._elsewhere = (0, 0, 0)  # open sites, pending and done URLs of others
+        self._awake_elsewhere = 0  # of these sites
         self._lease = WorkerLease(url, self._redis)
         self.worker = self._lease.worker
         self._look(wanted=0)
@@ -204,6 +206,13 @@ class RedisFrontier:
         if site in self._owned:
             self._dirty[site] = None
 
+    def rest(self, site: Site, resting: bool) -> None:
+        """A site waits until nothing else is open at any worker, or does no more."""
+        if resting != (site in self._resting):
+            self._resting ^= {site}
+            if site in self._owned:
+                self._dirty[site] = None
+
     def save(self, name: str, value: bytes) -> None:
         """Keep a small value, for this worker and for whoever starts next."""
         values = {f"{self.worker}/{name}": value, name: value}
@@ -242,9 +251,12 @@ class RedisFrontier:
         adopted, self._adopted = self._adopted, []
         return [site for site in adopted if site in self._owned]
 
-    def elsewhere(self) -> bool:
-        """Has another worker, or nobody yet, a site that is not exhausted?"""
-        return self._elsewhere[0] > 0
+    def elsewhere(self, *, awake: bool = False) -> bool:
+        """Has another worker, or nobody yet, a site that is not exhausted?
+
+        `awake`: one that does not rest.
+        """
+        return (self._awake_elsewhere if awake else self._elsewhere[0]) > 0
 
     # ----------------------------------------------------------------- commit
 
@@ -257,7 +269,7 @@ class RedisFrontier:
             for site, theirs in some:
                 best = max(entry.score for entry in theirs.values())
                 args += [site, pack(map(pushed, theirs.values())), best]
-            keys = ("id", "sites", "free", "owners")
+            keys = ("id", "sites", "free", "owners", "resting")
             self._redis.call("offer", keys, self._lease.id, self._redis.prefix, *args)
         self._offers.clear()
 
@@ -287,7 +299,7 @@ class RedisFrontier:
         args += [len(counters), *(x for pair in counters.items() for x in pair)]
         for site in sites:
             args += self._written(site, release=release)
-        keys = "id sites free owners pauses workers totals commits".split()
+        keys = "id sites free owners pauses workers totals commits resting".split()
         sums, answers = self._redis.call("commit", keys, *args)
         self._counters = Counter(dict.fromkeys(counters, 0))
         self._sums = dict(zip(counters, sums, strict=True))
@@ -321,6 +333,7 @@ class RedisFrontier:
         best = None if site in self._retired else self._local.best(site)
         return [
             *(site, owned.epoch, "" if best is None else best),
+            "rests" if site in self._resting else "awake",
             *(pending - owned.pending, done - owned.done),
             "release" if release else "keep",
             "replace" if anew else "append",
@@ -348,6 +361,7 @@ class RedisFrontier:
         """A site is not ours any more."""
         del self._owned[site]
         self._dirty.pop(site, None)
+        self._resting.discard(site)
         self._local.drop(site)
         gone = [url for url, theirs in self._leases.items() if theirs == site]
         for url in gone:
@@ -369,20 +383,28 @@ class RedisFrontier:
         exhausted = self._owned.keys() - set(open_here) - in_hand
         if exhausted:
             self._write(sorted(exhausted), release=True)
-        open_sites, workers = self._look(wanted=0)
-        fair = -(-open_sites // max(workers, 1))
-        if len(open_here) < fair:
-            self._look(wanted=fair - len(open_here))
-        idle = self._owned.keys() - in_hand
-        self._give_back([site for site in open_here if site in idle], fair)
+        heard = self._look(wanted=0)
+        fair = -(-(heard.awake or heard.open_sites) // max(heard.workers, 1))
+        ours = self._shared_out(heard)
+        if len(ours) < fair:
+            self._look(wanted=fair - len(ours))
+            ours = self._shared_out(heard)
+        self._give_back([s for s in ours if s not in in_hand], len(ours) - fair, fair)
 
-    def _give_back(self, sites: Sequence[Site], fair: int) -> None:
+    def _shared_out(self, heard: Claim) -> list[Site]:
+        """Our open sites; those that rest count when there are no others anywhere."""
+        return [
+            site
+            for site in self._owned
+            if self._is_open(site) and not (heard.awake and site in self._resting)
+        ]
+
+    def _give_back(self, sites: Sequence[Site], surplus: int, fair: int) -> None:
         """Let go what is more than a fair share, of these sites if it can be.
 
         Those that we have not begun; and of the others, those with the fewest pages, if
         somebody has come who has far less. A change of hands costs the site a pause.
         """
-        surplus = sum(map(self._is_open, self._owned)) - fair
         if surplus <= 0:
             return
         begun = [site for site in sites if self._owned[site].fetched]
@@ -397,18 +419,20 @@ class RedisFrontier:
     def _is_open(self, site: Site) -> bool:
         return site not in self._retired and self._local.best(site) is not None
 
-    def _look(self, wanted: int) -> tuple[int, int]:
-        """Take up to so many free sites; how many sites are open, and workers alive."""
+    def _look(self, wanted: int) -> Claim:
+        """Take up to so many free sites; what was heard of the others."""
         claim = self._lease.claim(wanted, owned=self._owned)
         self._take(claim.granted)
         self._looked = time.monotonic()
-        ours = sum(map(self._is_open, self._owned))
+        ours = list(filter(self._is_open, self._owned))
+        awake = sum(site not in self._resting for site in ours)
+        self._awake_elsewhere = max(claim.awake - awake, 0)
         self._elsewhere = (
-            max(claim.open_sites - ours, 0),
+            max(claim.open_sites - len(ours), 0),
             max(claim.pending - sum(o.pending for o in self._owned.values()), 0),
             max(claim.done - sum(o.done for o in self._owned.values()), 0),
         )
-        return claim.open_sites, claim.workers
+        return claim
 
     def _take(self, granted: Sequence[tuple[Site, int]]) -> None:
         """Sites that became ours: replay their journals, hear what others pushed."""

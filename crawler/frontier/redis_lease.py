@@ -36,6 +36,7 @@ class Claim(NamedTuple):
 
     granted: list[tuple[Site, int]]  # with the number of the lease of each
     open_sites: int  # of all workers
+    awake: int  # those of them that do not rest
     workers: int
     pending: int  # URLs, of all workers
     done: int
@@ -93,7 +94,7 @@ class WorkerLease:
         self._redis.ask(lambda client: client.zrem(key, self.worker))
 
     def _claim(self, connection: Connection, wanted: int, *sites: Site) -> Claim:
-        keys = "id sites free owners pauses epoch workers totals heard".split()
+        keys = "id sites free owners pauses epoch workers totals heard resting".split()
         granted, *numbers = connection.call(
             "claim", keys, self.id, self.worker, ms(self.seconds), wanted, *sites
         )

@@ -123,13 +123,13 @@ class SiteYield:
         """The sites that are not to be asked."""
         return self.closed | self.resting if self.closed or self.resting else ()
 
-    def wake(self) -> bool:
+    def wake(self) -> Collection[Site]:
         """Nothing else is left: the resting sites get another portion each."""
-        awake = bool(self.resting)
-        for site in {self.groups.of(site) for site in self.resting}:
+        woken = frozenset(self.resting)
+        for site in {self.groups.of(site) for site in woken}:
             self.spent.setdefault(site, Spent()).woken += 1
         self.resting.clear()
-        return awake
+        return woken
 
     def state(self) -> dict[Site, dict[str, Any]]:
         """The counts, as plain data."""

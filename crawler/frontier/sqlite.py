@@ -415,6 +415,9 @@ class SqliteFrontier:
     def retire(self, site: Site) -> None:
         """Do nothing: nobody else waits for it."""
 
+    def rest(self, site: Site, resting: bool) -> None:
+        """Do nothing: nobody else asks."""
+
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`."""
         leased = len(self._leases) + self._postponed
@@ -428,7 +431,7 @@ class SqliteFrontier:
         """None: the file is locked, so there is no other worker."""
         return ()
 
-    def elsewhere(self) -> bool:
+    def elsewhere(self, *, awake: bool = False) -> bool:
         """False: the file is locked, so there is no other worker."""
         return False
 

@@ -305,6 +305,55 @@ def test_a_site_keeps_its_budget_when_it_changes_hands(run):
     assert not second.has_open
 
 
+def test_a_site_rests_until_no_worker_has_a_better_one(run):
+    """With a scout of two pages; what shows both languages is asked first."""
+
+    def frontier(worker: str) -> Frontier:
+        sites = SiteYield(LangPair("en", "is"), SiteBudget(scout=2))
+        return Frontier(
+            run(worker, pause=0), UniformScorer(), Scope("site"), sites=sites
+        )
+
+    def fetch(worker: Frontier, langs: str) -> str | None:
+        worker.store._looked = float("-inf")
+        if lease := worker.next():
+            lang = langs[int(lease.url[-1]) % 2 * 2 :][:2]
+            document = Document(lease.url, lease.site, lang, 1.0, "", (), (), (), "")
+            worker.fetched(lease, document)
+            worker.commit()
+        return lease and lease.site
+
+    barren, rich = frontier("a"), frontier("b")
+    barren.seed([f"https://barren.is/{n}" for n in range(4)])
+    barren.commit()
+    rich.seed([f"https://rich.is/{n}" for n in range(4)])
+    rich.commit()
+    assert [fetch(barren, "enen") for _ in range(3)] == ["barren.is"] * 2 + [None]
+    assert barren.has_open
+    third = frontier("c")  # who has nothing does not take what rests
+    for _ in range(4):
+        assert fetch(third, "enen") is None
+        assert fetch(barren, "enen") is None
+        assert fetch(rich, "enis") == "rich.is"
+    assert fetch(rich, "enis") is None
+    assert [fetch(barren, "enen") for _ in range(3)] == ["barren.is"] * 2 + [None]
+    assert not barren.has_open
+
+
+def test_a_site_that_rests_is_taken_when_there_is_no_other(run):
+    first, second = run("a", pause=0), run("b", pause=0)
+    first.push([entry("rests.is", 0), entry("open.is", 0, 0.1)])
+    first.rest("rests.is", True)
+    first.close()
+    assert second.pop().site == "open.is"
+    second._looked = float("-inf")
+    assert second.sites() == ("open.is",)
+    second.release("https://open.is/0", done=True)
+    second.commit()
+    second._looked = float("-inf")
+    assert second.pop().site == "rests.is"
+
+
 def test_the_budget_of_a_run_is_one_for_all_workers(run):
     def frontier(worker: str) -> Frontier:
         budget, scope = RunBudget(pages=5), Scope("site")

@@ -1,8 +1,11 @@
 -- Lease sites to a worker: those it names, or else the best that are free.
 -- KEYS: id sites free owners pauses epoch workers totals heard
+--       resting
 -- ARGV: id, worker, lease (ms), how many of the free, site...
--- Returns {{site, epoch}..., number of open sites, number of workers, pending, done}.
-local id, sites, free, owners, pauses, epoch, workers, totals, heard = unpack(KEYS)
+-- Returns {{site, epoch}..., number of open sites, how many of them do not rest,
+--          number of workers, pending, done}.
+local id, sites, free, owners, pauses, epoch, workers, totals, heard, resting =
+  unpack(KEYS)
 local worker, lease, wanted = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 if redis.call('GET', id) ~= ARGV[1] then return redis.error_reply('GONE') end
 local clock = redis.call('TIME')
@@ -22,6 +25,7 @@ redis.call('ZADD', workers, now + lease, worker)
 local function set_free(site)
   redis.call('HDEL', owners, site)
   local best = redis.call('ZSCORE', sites, site)
+  if redis.call('SISMEMBER', resting, site) == 1 then best = best and '-inf' end
   if best then redis.call('ZADD', free, best, site) end
 end
 
@@ -45,8 +49,12 @@ end
 
 local asked = {}
 for i = 5, #ARGV do asked[#asked + 1] = ARGV[i] end
+local open = redis.call('ZCARD', sites)
+local awake = open - redis.call('SCARD', resting)
 if #asked == 0 and wanted > 0 then
-  asked = redis.call('ZREVRANGE', free, 0, wanted - 1)
+  -- those that rest when there are no others
+  local least = awake > 0 and '(-inf' or '-inf'
+  asked = redis.call('ZREVRANGEBYSCORE', free, '+inf', least, 'LIMIT', 0, wanted)
 end
 local granted = {}
 for _, site in ipairs(asked) do
@@ -61,7 +69,7 @@ for _, site in ipairs(asked) do
   end
 end
 return {
-  granted, redis.call('ZCARD', sites), redis.call('ZCARD', workers),
+  granted, open, awake, redis.call('ZCARD', workers),
   tonumber(redis.call('HGET', totals, 'pending') or 0),
   tonumber(redis.call('HGET', totals, 'done') or 0),
 }

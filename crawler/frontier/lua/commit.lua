@@ -1,13 +1,13 @@
 -- Append to the journals of sites that a worker owns, and renew its lease.
--- KEYS: id sites free owners pauses workers totals commits
+-- KEYS: id sites free owners pauses workers totals commits resting
 -- ARGV: id, prefix, worker, lease (ms), pause (ms), number of this commit,
 --       how many counters, (name, amount)..., then for each site: site, epoch,
---       best pending score or '', change of pending, change of done, keep or release,
---       append or replace, how many of what others pushed are in the journal by now,
---       how many batches, batch...
+--       best pending score or '', awake or rests, change of pending, change of done,
+--       keep or release, append or replace, how many of what others pushed are in the
+--       journal by now, how many batches, batch...
 -- Returns {each counter's sum, and for each site 0 (lost: nothing was written) or what
 -- others pushed to it}. A commit that comes again, as its answer was lost, adds nothing.
-local id, sites, free, owners, pauses, workers, totals, commits = unpack(KEYS)
+local id, sites, free, owners, pauses, workers, totals, commits, resting = unpack(KEYS)
 local prefix, worker = ARGV[2], ARGV[3]
 local lease, pause, number = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 if redis.call('GET', id) ~= ARGV[1] then return redis.error_reply('GONE') end
@@ -34,10 +34,10 @@ end
 
 local answers = {}
 while i <= #ARGV do
-  local site, epoch, best, pending, done = unpack(ARGV, i, i + 4)
-  local release, replace = ARGV[i + 5] == 'release', ARGV[i + 6] == 'replace'
-  local heard = tonumber(ARGV[i + 7])
-  local first, last = i + 9, i + 8 + ARGV[i + 8]
+  local site, epoch, best, rests, pending, done = unpack(ARGV, i, i + 5)
+  local release, replace = ARGV[i + 6] == 'release', ARGV[i + 7] == 'replace'
+  local heard = tonumber(ARGV[i + 8])
+  local first, last = i + 10, i + 9 + ARGV[i + 9]
   i = last + 1
   local owner = redis.call('HGET', owners, site)
   local ours = owner == epoch .. '|' .. worker
@@ -59,6 +59,8 @@ while i <= #ARGV do
     else
       redis.call('ZADD', sites, best, site)
     end
+    local set = (best ~= '' and rests == 'rests') and 'SADD' or 'SREM'
+    redis.call(set, resting, site)
     if release and #others == 0 then
       -- nobody else before the pause is over: its last page may be a moment old
       redis.call('HSET', owners, site, '|' .. worker)
