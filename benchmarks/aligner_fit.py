@@ -165,7 +165,9 @@ def fit(
     """Write both models of a feature set."""
     x, y = (np.array(column) for column in zip(*rows))
     line = LogisticRegression(max_iter=2000).fit(x, y)
-    tree = DecisionTreeClassifier(max_depth=6, min_samples_leaf=20).fit(x, y)
+    tree = DecisionTreeClassifier(max_depth=6, min_samples_leaf=20, random_state=0).fit(
+        x, y
+    )
     for model in (line, tree):
         accuracy = model.score(x, y)
         print(f"{model} {name}: {len(y)} candidates, accuracy {accuracy:.4f}")

@@ -39,3 +39,9 @@ def test_ids_are_the_same_when_the_memory_was_emptied_between():
 def test_only_scripts_that_say_much_in_little_count_as_dense():
     assert dense_characters("Ísland, Россия, Ελλάδα") == 0
     assert dense_characters("東京 서울 abc") == 4
+
+
+def test_forms_of_a_word_have_one_id_and_names_with_numbers_their_own():
+    ids = WordIds()
+    assert len(set(ids.encode("viivain viivaimet viivaimien").tolist())) == 1
+    assert len(set(ids.encode("filter12 filter13 filter").tolist())) == 3
