@@ -102,7 +102,7 @@ class Stopwatch:
             "spare_s": spare,
             "finish_s": closed - end,
             "rss_mb": self._memory,
-            "peak_mb": status_mb("VmHWM") + children_mb(),
+            "peak_mb": status_mb("VmHWM") + (children_mb() if beside else 0.0),
             "errors": sum(
                 count
                 for name, count in stats.items()
@@ -117,7 +117,7 @@ class Stopwatch:
 
 
 def children_mb() -> float:
-    """The most memory that a process beside this one had, if there was one."""
+    """The most memory that a process had that was started by this one."""
     return getrusage(RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
