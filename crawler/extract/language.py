@@ -19,9 +19,8 @@ _REFUSED = re.compile(
     + "".join(f"{chr(p << 16)}-{chr(p << 16 | 0xFFFD)}" for p in range(1, 17))
     + "]"
 )
-# 0.25 ms for 2,000 words. More do not change the answer: of 5,022 pages of twelve sites
-# none has another main language by 20,000 characters, and one by 8,000.
-_MAX_CHARACTERS = 10_000
+# 0.25 ms for 2,000 words; more words do not change the answer.
+_MAX_CHARACTERS = 20_000
 _NONE = Detection(None, 0.0, reliable=False)
 
 
