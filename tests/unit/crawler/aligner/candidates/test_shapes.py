@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import random
+
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.candidates.shapes import ShapesConfig, shapes
 from crawler.aligner.collection import Collection
@@ -49,3 +51,33 @@ def test_a_site_that_is_too_large_is_left_alone():
     pages = collection(range(2, 6))
     assert not shapes(pages, *pages.sides, ShapesConfig(max_pages=3)).pairs
     assert not shapes(pages, [], pages.sides[1]).pairs
+
+
+def spoken(number: int, lang: str, common: str) -> Document:
+    """A page of sentences; a word of the one language has one of the other."""
+    chance = random.Random(number)
+    alphabet = {"en": "abcdefghij", "ru": "абвгдежзий"}[lang]
+    blocks = []
+    for _ in range(chance.randint(4, 12)):
+        words = [
+            "".join(alphabet[int(digit)] for digit in str(chance.randint(1000, 1200)))
+            for _ in range(chance.randint(5, 25))
+        ]
+        tag = chance.choice(["p", "li", "h2", "td"])
+        blocks.append(f"<{tag}>{' '.join(words)}</{tag}>")
+    page = linearize("".join([*blocks, f"<p>{common}</p>"]))
+    return Document(
+        f"http://a.org/{lang}{number}", "a.org", lang, 1.0, "", page.tokens,
+        page.chunks, (), f"{lang}{number}",
+    )  # fmt: skip
+
+
+def test_a_few_words_in_common_by_chance_do_not_outweigh_the_shapes():
+    pages = 100
+    with Aligner(LANGS) as aligner:
+        for number in range(pages):
+            for lang, other in (("en", number), ("ru", number + 1)):
+                common = f"chance{other}" if other < pages // 6 else ""
+                aligner.add(spoken(number, lang, common))
+        found = {(pair.src_url[15:], pair.trg_url[15:]) for pair in aligner.finish()}
+    assert len({pair for pair in found if pair[0] == pair[1]}) > 0.9 * pages
