@@ -68,6 +68,9 @@ class _Encoder:
         self.batch_size = batch_size
         network: Any = load_classifier(model)  # its stubs disagree with torch's
         self.network = network.to(self.device).eval()
+        # a compact model may have fewer positions; two are not for tokens (padding)
+        positions: int = network.config.max_position_embeddings - 2
+        self.max_length = min(MAX_LENGTH, positions)
         self.tokenizer = load_tokenizer(model, tokenizer)
 
     @torch.inference_mode()
@@ -83,7 +86,7 @@ class _Encoder:
                 # lone surrogates cannot be tokenized
                 [text.encode("utf-8", "replace").decode() for text in batch],
                 truncation=True,
-                max_length=MAX_LENGTH,
+                max_length=self.max_length,
                 padding=True,
                 return_tensors="pt",
             ).to(self.device)

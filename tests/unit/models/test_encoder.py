@@ -29,14 +29,14 @@ URLS = ["https://example.org/is/frettir", "https://example.org/en/news", "http:/
 PAIRS = [(URLS[0], URLS[1]), (URLS[1], URLS[0]), (URLS[0], URLS[2])]
 
 
-def config(labels, **changes):
+def config(labels, positions=270, **changes):
     return XLMRobertaConfig(
         vocab_size=300,
         hidden_size=64,
         num_hidden_layers=2,
         num_attention_heads=1,
         intermediate_size=48,
-        max_position_embeddings=270,
+        max_position_embeddings=positions,
         type_vocab_size=1,
         layer_norm_eps=1e-5,
         num_labels=labels,
@@ -179,6 +179,13 @@ def test_hostile_urls_are_scored(tmp_path):
     urls = ["http://a.b/" + "x/" * 3000, "http://a.b/\ud800", "", "</s>" * 50]
     assert len(model.predict(urls)) == 4
     assert model.predict([]) == []
+
+
+def test_a_compact_model_reads_what_it_has_positions_for(tmp_path):
+    folder = hub_folder(tmp_path / "m", network(162, positions=66))
+    long = "http://a.b/" + "x/" * 60  # 131 tokens
+    cut, whole = XlmrUrlLanguageModel(folder).predict([long[:62], long])
+    assert cut == pytest.approx(whole, abs=1e-6)
 
 
 class Evil:
