@@ -330,15 +330,23 @@ class RedisFrontier:
         batches = [pack(chunk) for chunk in batched(events, _CHUNK)]
         owned.batches = len(batches) + (0 if anew else owned.batches)
         owned.written = len(batches) if anew else owned.written
-        best = None if site in self._retired else self._local.best(site)
         return [
-            *(site, owned.epoch, "" if best is None else best),
+            *(site, owned.epoch, self._best(site)),
             "rests" if site in self._resting else "awake",
             *(pending - owned.pending, done - owned.done),
             "release" if release else "keep",
             "replace" if anew else "append",
             *(owned.heard, len(batches), *batches),
         ]
+
+    def _best(self, site: Site) -> Score | str:
+        """The best score of a site that has URLs left; nothing if it is exhausted."""
+        if site in self._retired:
+            return ""
+        best = self._local.best(site)
+        if best is None and site in self._leases.values():
+            return 0.0  # its last URL is in hand, and pending again if we die
+        return "" if best is None else best
 
     def _history(self, site: Site, owned: _Owned) -> History:
         forgotten = owned.done_before.state() if owned.done_before else []
@@ -424,7 +432,7 @@ class RedisFrontier:
         claim = self._lease.claim(wanted, owned=self._owned)
         self._take(claim.granted)
         self._looked = time.monotonic()
-        ours = list(filter(self._is_open, self._owned))
+        ours = [site for site in self._owned if self._best(site) != ""]
         awake = sum(site not in self._resting for site in ours)
         self._awake_elsewhere = max(claim.awake - awake, 0)
         self._elsewhere = (

@@ -91,7 +91,10 @@ def main() -> None:
     socket, level, form, dates = sys.argv[1:]
     logging.basicConfig(level=level, format=form, datefmt=dates)
     connection = Connection(int(socket))
-    fields, _ = messages.unpack(connection.recv_bytes())
+    try:
+        fields, _ = messages.unpack(connection.recv_bytes())
+    except (EOFError, OSError):  # the crawl was killed before it said a word
+        sys.exit(1)
     inbox: Inbox = SimpleQueue()
     threading.Thread(target=receive, args=(connection, inbox), daemon=True).start()
     serve(connection, inbox, messages.config_of(fields))

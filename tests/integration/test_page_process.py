@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import os
 import signal
+import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -118,6 +121,22 @@ def test_it_ends_with_a_crawl_that_is_killed(tmp_path):
         while child.exists() and "State:\tZ" not in (child / "status").read_text():
             assert time.monotonic() < end
             time.sleep(0.01)
+
+
+def test_it_ends_with_a_crawl_that_is_killed_before_it_said_a_word():
+    ours, theirs = socket.socketpair()
+    ours.close()
+    with theirs:
+        told = [str(theirs.fileno()), "INFO", "%(message)s", "%H:%M"]
+        command = [sys.executable, "-m", "crawler.intake", *told]
+        ended = subprocess.run(
+            command,
+            check=False,
+            pass_fds=[theirs.fileno()],
+            capture_output=True,
+            timeout=PATIENCE,
+        )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, b"", b"")
 
 
 def test_files_that_it_cannot_open_are_one_line(tmp_path):

@@ -164,6 +164,26 @@ def test_a_killed_worker_loses_its_sites_and_nothing_else(run):
     )
 
 
+def test_the_last_url_of_a_site_is_not_lost_while_it_is_in_hand(run):
+    dead, other = run("dead", lease=0.3), run("other")
+    dead.push([entry("a.is", 0)])
+    dead.commit()
+    url = dead.pop().url
+    dead._write(["a.is"])  # as when the lease is renewed
+    other._looked = float("-inf")
+    assert other.pop() is None
+    assert other.elsewhere()  # it does not end before the others
+    kill(dead)
+    time.sleep(0.5)
+    other._looked = float("-inf")
+    assert other.pop().url == url
+    other.release(url, done=True)
+    other.commit()
+    other._looked = float("-inf")
+    assert other.pop() is None
+    assert not other.elsewhere()
+
+
 def test_a_worker_keeps_its_sites_in_a_step_that_is_longer_than_its_lease(run):
     busy, other = run("busy", lease=0.4), run("other", lease=0.4)
     busy.push([entry("a.is", 0), entry("a.is", 1)])
