@@ -9,7 +9,6 @@ have no disk in common, nothing is found and nothing is lost: see docs/distribut
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from time import monotonic
 from typing import Any, Self
@@ -20,7 +19,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from crawler.components.assembly import other_runs
 from crawler.data import Page
-from crawler.errors import BifocalError
+from crawler.intake.intake import OURS
 from crawler.urls import site_of
 from crawler.warc.stored import stored_pages
 
@@ -69,7 +68,7 @@ class TakeOver:
                     self._pages = self._stored(frozenset(sites))
                 else:
                     break
-        except (BifocalError, OSError, sqlite3.Error) as error:
+        except OURS as error:
             self._spider.fail(error)
 
     def _stored(self, sites: frozenset[str]) -> Iterator[Page]:

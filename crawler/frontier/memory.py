@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from crawler.data import FrontierEntry, KnownUrl, Score, Site
+from crawler.frontier.alone import Alone
 from crawler.frontier.heap import LazyHeap, Rank, refuse_nan
 from crawler.protocols import PushCounts
 
@@ -35,10 +36,8 @@ class _Urls:
     pending: LazyHeap = field(default_factory=LazyHeap)
 
 
-class MemoryFrontier:
+class MemoryFrontier(Alone):
     """A FrontierStore of dictionaries and heaps (`memory:`)."""
-
-    worker, run = "0", None
 
     def __init__(self) -> None:
         self._sites: dict[Site, _Urls] = {}
@@ -183,17 +182,6 @@ class MemoryFrontier:
         """The value that was saved under a name."""
         return self._values.get(name)
 
-    def tally(self, amounts: Mapping[str, int]) -> Mapping[str, int]:
-        """Add to the run's counters; their sums."""
-        self._counters.update(amounts)
-        return self._counters
-
-    def retire(self, site: Site) -> None:
-        """Do nothing: nobody else waits for it."""
-
-    def rest(self, site: Site, resting: bool) -> None:
-        """Do nothing: nobody else asks."""
-
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`."""
         leased = len(self._leases)
@@ -202,14 +190,6 @@ class MemoryFrontier:
             "leased": leased,
             "done": self._known - self._pending - leased,
         }
-
-    def adopted(self) -> Sequence[Site]:
-        """None: nobody else can see this memory."""
-        return ()
-
-    def elsewhere(self, *, awake: bool = False) -> bool:
-        """False: nobody else can see this memory."""
-        return False
 
     def commit(self) -> None:
         """Do nothing: memory does not survive a kill."""

@@ -330,23 +330,15 @@ class RedisFrontier:
         batches = [pack(chunk) for chunk in batched(events, _CHUNK)]
         owned.batches = len(batches) + (0 if anew else owned.batches)
         owned.written = len(batches) if anew else owned.written
+        best = self._best(site)
         return [
-            *(site, owned.epoch, self._best(site)),
+            *(site, owned.epoch, "" if best is None else best),
             "rests" if site in self._resting else "awake",
             *(pending - owned.pending, done - owned.done),
             "release" if release else "keep",
             "replace" if anew else "append",
             *(owned.heard, len(batches), *batches),
         ]
-
-    def _best(self, site: Site) -> Score | str:
-        """The best score of a site that has URLs left; nothing if it is exhausted."""
-        if site in self._retired:
-            return ""
-        best = self._local.best(site)
-        if best is None and site in self._leases.values():
-            return 0.0  # its last URL is in hand, and pending again if we die
-        return "" if best is None else best
 
     def _history(self, site: Site, owned: _Owned) -> History:
         forgotten = owned.done_before.state() if owned.done_before else []
@@ -425,14 +417,23 @@ class RedisFrontier:
             self._write(given, release=True)
 
     def _is_open(self, site: Site) -> bool:
-        return site not in self._retired and self._local.best(site) is not None
+        return self._best(site) is not None
+
+    def _best(self, site: Site) -> Score | None:
+        """The best score of a site that has URLs left; None if it is exhausted."""
+        if site in self._retired:
+            return None
+        best = self._local.best(site)
+        if best is None and site in self._leases.values():
+            return 0.0  # its last URL is in hand, and pending again if we die
+        return best
 
     def _look(self, wanted: int) -> Claim:
         """Take up to so many free sites; what was heard of the others."""
         claim = self._lease.claim(wanted, owned=self._owned)
         self._take(claim.granted)
         self._looked = time.monotonic()
-        ours = [site for site in self._owned if self._best(site) != ""]
+        ours = list(filter(self._is_open, self._owned))
         awake = sum(site not in self._resting for site in ours)
         self._awake_elsewhere = max(claim.awake - awake, 0)
         self._elsewhere = (

@@ -32,6 +32,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from crawler.data import FrontierEntry, KnownUrl, Score, Site
 from crawler.errors import FrontierError
+from crawler.frontier.alone import Alone
 from crawler.frontier.heap import LazyHeap, Rank, refuse_nan
 from crawler.protocols import PushCounts
 
@@ -162,14 +163,12 @@ def _guarded(
     return guarded
 
 
-class SqliteFrontier:
+class SqliteFrontier(Alone):
     """A FrontierStore in a file (`sqlite:PATH`), for one process and one thread.
 
     After a FrontierError the store is closed and everything since the last commit
     undone: half of a batch is never kept.
     """
-
-    worker, run = "0", None
 
     def __init__(self, path: str | Path) -> None:
         """Open the file, or make it; FrontierError if it cannot be had."""
@@ -407,17 +406,6 @@ class SqliteFrontier:
         row: tuple[bytes] | None = self._db.execute(query, (name,)).fetchone()
         return row[0] if row else None
 
-    def tally(self, amounts: Mapping[str, int]) -> Mapping[str, int]:
-        """Add to the run's counters; their sums."""
-        self._counters.update(amounts)
-        return self._counters
-
-    def retire(self, site: Site) -> None:
-        """Do nothing: nobody else waits for it."""
-
-    def rest(self, site: Site, resting: bool) -> None:
-        """Do nothing: nobody else asks."""
-
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`."""
         leased = len(self._leases) + self._postponed
@@ -426,14 +414,6 @@ class SqliteFrontier:
             "leased": leased,
             "done": self._known - self._pending - leased,
         }
-
-    def adopted(self) -> Sequence[Site]:
-        """None: the file is locked, so there is no other worker."""
-        return ()
-
-    def elsewhere(self, *, awake: bool = False) -> bool:
-        """False: the file is locked, so there is no other worker."""
-        return False
 
     @_guarded
     def commit(self) -> None:

@@ -21,7 +21,7 @@ from crawler.errors import BifocalError, RunError
 from crawler.extract.document import Reading
 from crawler.extract.sitemap import Sitemap
 from crawler.intake.intake import Answer, Ending, Findings, IntakeConfig
-from crawler.warc.exchange import Exchange
+from crawler.warc.exchange import Exchange, as_text
 from crawler.warc.writer import WarcConfig
 
 Fields = dict[str, Any]  # whatever JSON can say
@@ -96,10 +96,10 @@ def _exchange_message(about: Fields, exchange: Exchange) -> bytes:
     about["exchange"] = (
         exchange.url,
         exchange.status,
-        _latin(exchange.response_headers),
+        as_text(exchange.response_headers),
         exchange.fetched_at.isoformat(),
         exchange.method,
-        _latin(exchange.request_headers),
+        as_text(exchange.request_headers),
         exchange.reason,
         exchange.http_version,
         exchange.ip,
@@ -128,12 +128,6 @@ def exchange_of(fields: Fields, body: bytes) -> Exchange:
         truncated,
         None if size is None else body[size:],
     )
-
-
-def _latin(headers: Any) -> list[tuple[str, str]]:
-    return [
-        (name.decode("latin-1"), value.decode("latin-1")) for name, value in headers
-    ]
 
 
 def _raw(headers: Any) -> tuple[tuple[bytes, bytes], ...]:

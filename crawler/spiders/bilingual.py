@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn, Self
@@ -254,7 +255,9 @@ class BilingualSpider(Spider):
 
         Its site gets patience even if it does not.
         """
-        asked = retry_after(page_of(exchange, Counter())) if exchange else None
+        asked = None
+        if exchange is not None:  # whose headers are enough: no body is decoded
+            asked = retry_after(page_of(replace(exchange, body=b""), Counter()))
         wait = self._retry_wait if asked is None else asked
         self.scheduler.back_off(lease.site, min(wait, _MAX_RETRY_AFTER))
         again = self.frontier.retry(lease, max_tries=self._max_tries)

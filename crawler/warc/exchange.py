@@ -86,16 +86,20 @@ def mime_of(headers: Headers) -> str:
     return "-"
 
 
+def as_text(headers: Headers) -> tuple[tuple[str, str], ...]:
+    """Headers, a character a byte."""
+    return tuple(
+        (name.decode("latin-1"), value.decode("latin-1")) for name, value in headers
+    )
+
+
 def page_of(exchange: Exchange, counts: Counter[str]) -> Page:
     """An answer as a page, its content coding undone; `counts` takes what was wrong."""
     url, status, fetched_at = exchange.url, exchange.status, exchange.fetched_at
     if exchange.converted is not None:
         as_html = (("Content-Type", HTML),)
         return Page(url, status, as_html, exchange.converted, fetched_at)
-    headers = tuple(
-        (name.decode("latin-1"), value.decode("latin-1"))
-        for name, value in exchange.response_headers
-    )
+    headers = as_text(exchange.response_headers)
     body = exchange.body
     if any(name.lower() == "content-encoding" for name, _ in headers):
         body = decode_body(HttpResponse(status, headers, body), counts)
