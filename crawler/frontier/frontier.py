@@ -541,7 +541,10 @@ def _json(data: Any) -> bytes:  # whatever JSON can say
 
 def link_of(entry: FrontierEntry) -> Link:
     """The link that an entry was made of."""
-    data = _read(entry.payload)
+    return _link(entry, _read(entry.payload))
+
+
+def _link(entry: FrontierEntry, data: Mapping[str, Any]) -> Link:
     return Link(
         entry.url,
         data.get("s"),
@@ -567,7 +570,7 @@ def lease_of(entry: FrontierEntry) -> Lease:
     """The link, the score and the evidence of an entry."""
     data = _read(entry.payload)
     return Lease(
-        link_of(entry),
+        _link(entry, data),
         entry.site,
         entry.score,
         data.get("e", {}),
