@@ -58,7 +58,7 @@ class Stopwatch:
         """Watch this crawler."""
         self._crawler = crawler
         self._statuses: Counter[int] = Counter()
-        self._memory: list[tuple[int, float]] = []
+        self._samples: list[dict[str, float]] = []
         self._marks: list[tuple[float, float, float]] = []
 
     @classmethod
@@ -74,35 +74,46 @@ class Stopwatch:
 
     def mark(self) -> None:
         """Note the time."""
-        self._marks.append((perf_counter(), process_time(), beside_s()))
+        self._marks.append((perf_counter(), process_time(), beside()["beside_s"]))
         if len(self._marks) == 2 and self.clock is not None:
             self._stages = dict(self.clock.seconds)
 
     def count(self, response: Any) -> None:
-        """Count an answer; now and then look at the memory."""
+        """Count an answer; now and then look at memory and processor time."""
         self._statuses[response.status] += 1
-        if self._statuses.total() % SAMPLE_EVERY == 0:
-            self._memory.append((self._statuses.total(), status_mb("VmRSS")))
+        answers = self._statuses.total()
+        if answers % SAMPLE_EVERY == 0:
+            self._samples.append(
+                {
+                    "answers": answers,
+                    "mb": status_mb("VmRSS"),
+                    "cpu_s": process_time() - self._spare_s(),
+                    **beside(),
+                }
+            )
+
+    def _spare_s(self) -> float:
+        """For sentences that were paired while the crawl waited for others."""
+        counts = getattr(self._crawler.spider, "counts", {})
+        return float(counts.get("sentences/spare_ms", 0) / 1000)
 
     def report(self) -> None:
         """Print what was measured."""
         self.mark()
-        (start, start_cpu, start_beside), (end, end_cpu, beside), (closed, *_) = (
+        (start, start_cpu, start_beside), (end, end_cpu, end_beside), (closed, *_) = (
             self._marks
         )
         stats = self._crawler.stats.get_stats()
-        # sentences that were paired while the crawl waited: for others, or its server
-        counts = getattr(self._crawler.spider, "counts", {})
-        spare = counts.get("sentences/spare_ms", 0) / 1000
+        spare = self._spare_s()
         row = {
             "statuses": dict(sorted(self._statuses.items())),
             "wall_s": end - start,
             "cpu_s": end_cpu - start_cpu - spare,
-            "beside_s": beside - start_beside,
+            "beside_s": end_beside - start_beside,
             "spare_s": spare,
             "finish_s": closed - end,
-            "rss_mb": self._memory,
-            "peak_mb": status_mb("VmHWM") + (children_mb() if beside else 0.0),
+            "samples": self._samples,
+            "peak_mb": status_mb("VmHWM") + (children_mb() if end_beside else 0.0),
             "errors": sum(
                 count
                 for name, count in stats.items()
@@ -121,14 +132,18 @@ def children_mb() -> float:
     return getrusage(RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
-def beside_s() -> float:
-    """The processor time so far of a process beside this one, if there is one."""
+def beside() -> dict[str, float]:
+    """Processor time so far and memory of a process beside this one, if there is one.
+
+    Of all its threads; `getrusage` would tell when it has ended.
+    """
     pid = os.getpid()
-    seconds = 0.0
+    seconds = mb = 0.0
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         for thread in Path(f"/proc/{child}/task").glob("*/schedstat"):
             seconds += int(thread.read_text().split()[0]) / 1e9
-    return seconds
+        mb += status_mb("VmRSS", child)
+    return {"beside_s": seconds, "beside_mb": mb}
 
 
 class BareSpider(Spider):
@@ -255,7 +270,7 @@ def crawl(name: str, options: dict[str, Any]) -> None:
         crawl_with_trafilatura(options)
         return
     concurrency = options["concurrency"]
-    arguments = {"urls": options["urls"]}
+    arguments = {"urls": options.get("urls")}
     if name == "bare":
         spider: Any = BareSpider
         settings = default_settings(concurrency)
@@ -315,7 +330,7 @@ def crawl_with_trafilatura(options: dict[str, Any]) -> None:
         "cpu_s": process_time() - start_cpu,
         "beside_s": 0.0,
         "finish_s": 0.0,
-        "rss_mb": [],
+        "samples": [],
         "peak_mb": status_mb("VmHWM"),
         "errors": 0,
     }

@@ -29,9 +29,9 @@ def machine(*packages: str) -> dict[str, Any]:
     } | {name: version(name) for name in packages}
 
 
-def status_mb(field: str) -> float:
-    """A size of this process in MB: VmRSS, or VmHWM, which is its peak."""
-    for line in Path("/proc/self/status").read_text().splitlines():
+def status_mb(field: str, process: str = "self") -> float:
+    """A size of a process in MB: VmRSS, or VmHWM, which is its peak."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith(field):
             return round(int(line.split()[1]) / 1024, 1)
     raise LookupError(field)

@@ -35,6 +35,7 @@ from crawler.frontier.scoring import UniformScorer
 from crawler.frontier.store import open_frontier
 from models.url_language import HashedUrlLanguageModel
 from models.url_pair import HashedUrlPairModel
+from settings.base import SCORER_MAX_URLS
 
 RESULTS = Path(__file__).parent / "results" / "scale.json"
 LANGS = LangPair("en", "is")
@@ -96,7 +97,12 @@ def measure(profile: str, urls: int, sites: int, folder: str) -> dict[str, Any]:
     """In a process of its own."""
     scorer: Any = UniformScorer()
     if profile == "adaptive":
-        scorer = AdaptiveScorer(LANGS, HashedUrlLanguageModel(), HashedUrlPairModel())
+        scorer = AdaptiveScorer(
+            LANGS,
+            HashedUrlLanguageModel(),
+            HashedUrlPairModel(),
+            max_urls=SCORER_MAX_URLS,
+        )
     store = open_frontier(f"sqlite:{folder}/frontier.sqlite")
     frontier = Frontier(store, scorer, Scope("site"))
     web, gate = Web(sites), SiteGate()

@@ -3,7 +3,7 @@
     python -m benchmarks.throughput rates     # 10 made-up sites; or recorded ones:
     python -m benchmarks.throughput rates --web WARC,WARC --seeds URL,URL --langs en,fr
     python -m benchmarks.throughput rates --cores 2
-    python -m benchmarks.throughput memory    # 50,000 pages
+    python -m benchmarks.throughput length    # one long crawl: 50,000 pages
     python -m benchmarks.throughput regress   # CI: has anything become slower?
 
 Results go to benchmarks/results/throughput.json, one entry per mode, web and cores.
@@ -17,8 +17,9 @@ Every run is a process of its own; the pages come from another process
   server to another; with 2 a crawl may use both, the server too. A run with an
   exception ends the benchmark, one that misses a page is rejected and repeated. Then
   each of ours once more, with timers around its stages.
-* memory: one crawl of each profile, and the process's resident memory after every 1000
-  pages.
+* length: one crawl of each profile. After every 1000 pages, what each of them took of
+  the processor, and resident memory; of the process beside it too. With a drawing,
+  length.svg.
 * regress: the same in two minutes, on made-up sites. Only ratios within a round are
   looked at, and compared with those in benchmarks/results/pinned.json: one that has
   fallen by more than 15 % is an error, which names the stages that grew. `--pin` writes
@@ -45,6 +46,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -56,7 +58,7 @@ from benchmarks.webserver import TOWN, towns
 RESULTS = Path(__file__).parent / "results" / "throughput.json"
 PINNED = RESULTS.with_name("pinned.json")
 CORES = sorted(os.sched_getaffinity(0))
-RATES_WEB, MEMORY_WEB = "town:10:15:1500", "town:10:2500:150"
+RATES_WEB, LENGTH_WEB = "town:10:15:1500", "town:10:2500:150"
 ENTRANTS = "bare,lean,breadth_first_plain,breadth_first,focused,adaptive,crawlspider"
 WATCHED = "bare,breadth_first_plain,adaptive"  # by `regress`
 FALL = 0.15  # of a ratio; less may be the machine's mood
@@ -203,7 +205,7 @@ def cpu_ms(rows: list[dict[str, Any]], which: str) -> dict[str, float]:
     return spread([1000 * row[which] / row["pages"] for row in rows], 2)
 
 
-def measure_memory(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
+def measure_length(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     found = {}
     with web(args.web, args.cores) as env:
         for name in args.entrants.split(","):
@@ -212,12 +214,56 @@ def measure_memory(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
             found[name] = {
                 "answers": row["statuses"],
                 "pages_per_cpu_s": round(row["pages_per_cpu_s"], 1),
-                "rss_mb_after_pages": row["rss_mb"],
+                "samples": [by_page(*two) for two in pairwise(row["samples"])],
                 "finish_s": round(row["finish_s"], 1),
                 "peak_mb_with_finish": row["peak_mb"],
             }
             print(name, json.dumps(found[name]), flush=True)
+    draw(found, args.out.with_name("length.svg"))
     return {"profiles": found}
+
+
+def by_page(before: dict[str, float], now: dict[str, float]) -> dict[str, float]:
+    """What the pages between two samples took, each, and the memory after them."""
+    pages = now["answers"] - before["answers"]
+    spent = {
+        name: round(1000 * (now[f"{name}_s"] - before[f"{name}_s"]) / pages, 2)
+        for name in ("cpu", "beside")
+    }
+    return {
+        "answers": now["answers"],
+        "ms_per_page": spent["cpu"],
+        "ms_per_page_beside": spent["beside"],
+        "mb": round(now["mb"] + now["beside_mb"], 1),
+    }
+
+
+def draw(profiles: dict[str, Any], path: Path) -> None:
+    """Time of a page, and memory, against pages so far."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "bifocal"  # the same picture, the same bytes
+    from matplotlib import pyplot as plt
+
+    figure, (times, memory) = plt.subplots(1, 2, figsize=(9, 3.6))
+    for name, row in profiles.items():
+        samples = row["samples"]
+        answers = [sample["answers"] for sample in samples]
+        for key, what in (("ms_per_page", "crawl"), ("ms_per_page_beside", "pages")):
+            if any(sample[key] for sample in samples):
+                times.plot(answers, [s[key] for s in samples], label=f"{name}, {what}")
+        memory.plot(answers, [sample["mb"] for sample in samples], label=name)
+    for axis, title in (
+        (times, "ms of processor time a page, by process"),
+        (memory, "memory of all processes, MB"),
+    ):
+        axis.set_ylim(bottom=0)
+        axis.set_xlabel("pages so far")
+        axis.set_title(title, fontsize=9)
+        axis.legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
 
 
 def regress(args: argparse.Namespace, folder: Path) -> None:
@@ -320,7 +366,7 @@ def table(rates: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("mode", choices=("rates", "memory", "regress"))
+    parser.add_argument("mode", choices=("rates", "length", "regress"))
     parser.add_argument("--web", help="WARC files, or town:SITES:CONCEPTS:WORDS")
     parser.add_argument("--seeds", help="of recorded sites")
     parser.add_argument("--langs", default="en,is")
@@ -331,16 +377,16 @@ def main() -> None:
     parser.add_argument("--pin", action="store_true", help="these ratios from now on")
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
-    webs = {"rates": RATES_WEB, "memory": MEMORY_WEB, "regress": RATES_WEB}
+    webs = {"rates": RATES_WEB, "length": LENGTH_WEB, "regress": RATES_WEB}
     args.web = args.web or webs[args.mode]
-    default = {"rates": ENTRANTS, "memory": "breadth_first,adaptive"}
+    default = {"rates": ENTRANTS, "length": "breadth_first,adaptive"}
     args.entrants = args.entrants or default.get(args.mode, WATCHED)
     with tempfile.TemporaryDirectory() as folder:
         if args.mode == "regress":
             regress(args, Path(folder))
             return
         facts = machine("scrapy", "twisted")
-        measure = measure_rates if args.mode == "rates" else measure_memory
+        measure = measure_rates if args.mode == "rates" else measure_length
         result = {"machine": facts} | measure(args, Path(folder))
     names = [Path(part).name for part in args.web.split(",")]
     key = f"{args.mode} {','.join(names)}" + (" on 2 cores" if args.cores == 2 else "")
