@@ -7,22 +7,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
 import re
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from fastwarc.stream_io import GzipWriter
+import deflate
 
 # Our field of a response whose page is to be read from a conversion record: its id.
 CONVERTED_TO = "Bifocal-Converted-To"
 OPEN = ".open"  # ends the name of a file that is being written, or whose writer died
 
 Headers = tuple[tuple[bytes, bytes], ...]
-
-_WORTH_STARTING = 25_000  # bytes: above, FastWARC is faster than zlib
 
 _LINE_BREAKING = re.compile(r"[\r\n\0]+")
 _NOT_IN_A_URI = re.compile(r"[\x00-\x20\x7f]")
@@ -119,13 +115,7 @@ def layout(headers: Iterable[tuple[str, str]], block: bytes) -> bytes:
 def compress(record: bytes, level: int) -> bytes:
     """One gzip member, which makes the record readable on its own.
 
-    FastWARC's deflate is 1.7 times as fast as zlib's at the same size, but starting it
-    takes 170 µs: as long as 25 KB of a page, or twenty request records.
+    libdeflate takes half of zlib's time for a page, three quarters for a record of a
+    few lines, and makes a page 1 % smaller. `level`: 1 to 12.
     """
-    if len(record) < _WORTH_STARTING:
-        return zlib.compress(record, level, wbits=zlib.MAX_WBITS | 16)
-    stream = io.BytesIO()
-    writer = GzipWriter(stream, compression_level=level)
-    writer.write(record)
-    writer.finish()
-    return stream.getvalue()
+    return bytes(deflate.gzip_compress(record, level))

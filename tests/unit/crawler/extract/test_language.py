@@ -74,6 +74,16 @@ def test_most_of_the_text_decides():
     assert DETECTOR.detect(ENGLISH * 5 + ICELANDIC).lang == "en"
 
 
+def test_a_long_page_is_told_by_pieces_only_where_they_are_in_one_language():
+    long = 6000 // len(ENGLISH)
+    assert DETECTOR.detect(ENGLISH * 3 * long).lang == "en"
+    # all three pieces have some English, and the text between them has none
+    begin, between = ENGLISH * (long // 4), ICELANDIC * long
+    mixed = begin + between + ENGLISH + between + begin
+    assert DETECTOR.detect(mixed).lang == "is"
+    assert 0.5 < DETECTOR.detect(mixed).confidence < 0.95
+
+
 def test_a_hint_does_not_overrule_a_clear_text():
     assert DETECTOR.detect(ENGLISH * 3, hint="is").lang == "en"
 

@@ -8,7 +8,7 @@ import pytest
 from crawler.warc.record import compress
 
 
-@pytest.mark.parametrize("size", [0, 300, 24_999, 25_000, 200_000])
+@pytest.mark.parametrize("size", [0, 300, 25_000, 2_000_000])
 @pytest.mark.parametrize("level", [1, 6, 9])
 def test_a_record_of_any_size_is_one_gzip_member(size, level):
     record = random.Random(size).randbytes(size // 2).hex().encode().ljust(size)
