@@ -46,6 +46,14 @@ NEEDED: dict[str, tuple[str, ...]] = {
     ),
     "SPIDER_MIDDLEWARES_BASE": (),
 }
+# Counters of a crawl that went wrong: Scrapy's, and ours for no answer.
+ERRORS = (
+    "spider_exceptions/",
+    "log_count/ERROR",
+    "downloader/exception_count",
+    "fetch/failed/",
+    "robots/failed/",
+)
 WITHOUT = ("bare", "lean", "crawlspider", "trafilatura")  # … our spider
 
 
@@ -116,9 +124,8 @@ class Stopwatch:
             "peak_mb": status_mb("VmHWM") + (children_mb() if end_beside else 0.0),
             "errors": sum(
                 count
-                for name, count in stats.items()
-                if name.startswith(("spider_exceptions/", "log_count/ERROR"))
-                or name.endswith("exception_count")
+                for name, count in (counts | stats).items()
+                if name.startswith(ERRORS)
             ),
         }
         if self.clock is not None:

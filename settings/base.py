@@ -91,7 +91,7 @@ ADDONS = {
 # --- Scrapy's own: only what we use. The unsafe defaults are off.
 SCHEDULER = "crawler.components.scheduler.FrontierScheduler"
 DOWNLOADER = (
-    "crawler.components.downloader.GatedDownloader"  # headers and time limit too
+    "crawler.components.downloader.GatedDownloader"  # headers, time limit, proxy too
 )
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # the frontier knows
 REMOTE_CONTROL_ENABLED = False
@@ -102,10 +102,7 @@ CONCURRENT_ITEMS = 1  # a page yields a handful of pairs; 100 workers a page cos
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 # Redirects, retries, robots.txt, compression and scope are ours: a redirect is a page
 # with one link, kept in the WARC; the frontier is the only queue.
-DOWNLOADER_MIDDLEWARES_BASE = {
-    "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
-    "scrapy.downloadermiddlewares.stats.DownloaderStats": 850,
-}
+DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}  # what we need, the downloader does
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 ITEM_PIPELINES = {"crawler.components.sink_pipeline.PairPipeline": 900}
 EXTENSIONS_BASE = {

@@ -28,12 +28,17 @@ def exchange_of(response: Response, url: str) -> Exchange:
         body=response.body,
         fetched_at=datetime.now(UTC),
         method=request.method if request else "GET",
-        request_headers=tuple(_raw(request.headers)) if request else (),
+        request_headers=tuple(_asked(request.headers)) if request else (),
         reason=_reason(response.status),
         http_version=response.protocol or "HTTP/1.1",
         ip=str(response.ip_address) if response.ip_address else None,
         converted=request.meta.get(CONVERTED) if request else None,
     )
+
+
+def _asked(headers: Headers) -> Iterable[tuple[bytes, bytes]]:
+    """What the server was told; the password of a proxy was not for it."""
+    return (field for field in _raw(headers) if field[0] != b"Proxy-Authorization")
 
 
 def _raw(headers: Headers) -> Iterable[tuple[bytes, bytes]]:

@@ -41,6 +41,7 @@ _PLAIN = {
                 "downloadtimeout.DownloadTimeoutMiddleware",
                 "defaultheaders.DefaultHeadersMiddleware",
                 "useragent.UserAgentMiddleware",
+                "httpproxy.HttpProxyMiddleware",
             )
         )
     },
