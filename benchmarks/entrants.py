@@ -102,8 +102,11 @@ class Stopwatch:
 
     def _spare_s(self) -> float:
         """For sentences that were paired while the crawl waited for others."""
-        counts = getattr(self._crawler.spider, "counts", {})
-        return float(counts.get("sentences/spare_ms", 0) / 1000)
+        return float(self._counts().get("sentences/spare_ms", 0) / 1000)
+
+    def _counts(self) -> dict[str, int]:
+        """What our spider counts; Scrapy's has nothing of the kind."""
+        return dict(getattr(self._crawler.spider, "counts", {}))
 
     def report(self) -> None:
         """Print what was measured."""
@@ -124,7 +127,7 @@ class Stopwatch:
             "peak_mb": status_mb("VmHWM") + (children_mb() if end_beside else 0.0),
             "errors": sum(
                 count
-                for name, count in (counts | stats).items()
+                for name, count in (self._counts() | stats).items()
                 if name.startswith(ERRORS)
             ),
         }

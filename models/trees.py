@@ -52,10 +52,13 @@ class Trees(NamedTuple):
 
     def scores(self, inputs: FloatArray) -> FloatArray:
         """(rows,) sums of the leaves that each of (rows, features) ends in."""
-        rows = np.arange(len(inputs))[:, None]
+        # `take` of flat arrays takes half the time of indexing
+        values, starts = inputs.ravel(), np.arange(len(inputs)) * inputs.shape[1]
         nodes = np.broadcast_to(self.roots, (len(inputs), len(self.roots)))
         for _ in range(self.depth):
-            goes_left = inputs[rows, self.feature[nodes]] <= self.threshold[nodes]
-            nodes = np.where(goes_left, self.left[nodes], self.right[nodes])
-        total: FloatArray = self.value[nodes].sum(axis=1) + np.float32(self.baseline)
+            looked_at = values.take(starts[:, None] + self.feature.take(nodes))
+            goes_left = looked_at <= self.threshold.take(nodes)
+            nodes = np.where(goes_left, self.left.take(nodes), self.right.take(nodes))
+        sums = self.value.take(nodes).sum(axis=1)
+        total: FloatArray = sums + np.float32(self.baseline)
         return total
