@@ -61,7 +61,6 @@ RUN_MAX_BYTES = 0  # of the bodies
 SITE_SCOUT_PAGES = 0  # then a site of one language waits for the others; 0: never
 DOWNLOAD_TIMEOUT = 60  # seconds for a whole answer
 DOWNLOAD_MAXSIZE = 20_000_000  # bytes; the longest one-page manuals have 5 MB
-DOWNLOAD_WARNSIZE = 0
 
 # --- who may be connected to: public addresses only, checked when a connection is made
 ADDRESS_ALLOW = ""  # host names, addresses and networks that are not public but ours
