@@ -6,7 +6,7 @@ the connections that wait for the next page of their site are bounded: Twisted k
 each for 240 seconds, in which a crawl of many sites meets thousands.
 
 Connections, agents and their TLS are Scrapy's. What stands between them and a response
-is ours, and a quarter cheaper (docs/performance.md): no agent and no endpoint is made for
+is ours, and a quarter cheaper (docs/performance.md): no agent or endpoint is made for
 each request, and nobody is told of each head and each piece of a body.
 """
 
