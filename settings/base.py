@@ -14,10 +14,10 @@ USER_AGENT = "bifocal/0.1 (+https://github.com/bifocal-crawler/bifocal)"
 SCOPE = "site"  # site (registered domain), host or path; also -a scope=
 RUN_DIR = None  # default: runs/DATE-TIME
 FRONTIER_URL = None  # default: sqlite:RUN_DIR/frontier.sqlite; or memory:
-# URLs that `adaptive` remembers, some 2 KB each, 1 GB in all; one of more than 200
+# URLs that `adaptive` remembers, some 1.5 KB each, 1.5 GB in all; one of more than 200
 # characters, or of a page with more than 250 links, counts as several. Older ones keep
 # the score that they have.
-SCORER_MAX_URLS = 500_000
+SCORER_MAX_URLS = 1_000_000
 FRONTIER_MAX_DEPTH = 100  # clicks from a seed: an endless calendar, not a long manual
 URL_LANGUAGE_MODEL = "models.url_language.HashedUrlLanguageModel"
 URL_PAIR_MODEL = "models.url_pair.HashedUrlPairModel"

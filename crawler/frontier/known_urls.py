@@ -40,8 +40,8 @@ _MAX_PARTNERS = 8
 # URLs of one handle that are looked at: a handle that 50 URLs share is no page's.
 _MAX_BUCKET = 50
 
-# A URL weighs one, some 2 KB; so many characters of it, or links of its page, weigh one
-# more: a page may have 5,000 links, and each of them 2,000 characters.
+# A URL weighs one, some 1.5 KB; so many characters of it, or links of its page, weigh
+# one more: a page may have 5,000 links, and each of them 2,000 characters.
 _CHARACTERS, _LINKS = 200, 250
 
 # There are millions of URLs, and most of them have nobody: these are shared.
