@@ -156,17 +156,17 @@ class Aligner:
         self, page: int, sketch: Sketch, found: Mapping[int, set[str]]
     ) -> list[PairScore]:
         """Of the candidates of one page the best, if it is good enough and new."""
-        is_text = self.profile.gates.is_text
-        if not is_text(sketch, self._running):
-            return []
-        clean = self._running.clean
+        is_text, clean = self.profile.gates.is_text, self._running.clean
         own = clean(sketch)
+        if not is_text(sketch, own, self._running):
+            return []
         candidates, admitted = [], []
         others = sorted(found)
         for other, theirs in zip(others, self.store.get(others)):
-            if not is_text(theirs, self._running):
+            main = clean(theirs)
+            if not is_text(theirs, main, self._running):
                 continue
-            ends = [own, clean(theirs)]
+            ends = [own, main]
             ends.sort(key=lambda sketch: sketch.lang != self.langs.src)
             evidence = {
                 "handles.same": float("handles" in found[other]),

@@ -38,11 +38,11 @@ class GateConfig:
     max_identical: float = 0.5  # of the shorter page's blocks: not translated
     max_length_ratio: float = 3.0  # of main texts, the longer by the shorter
 
-    def is_text(self, sketch: Sketch, frequencies: Frequencies) -> bool:
-        """Has a page a text of its own? `sketch` as stored, boilerplate and all."""
+    def is_text(self, sketch: Sketch, main: Sketch, frequencies: Frequencies) -> bool:
+        """Has a page a text of its own? `sketch` as stored, `main` when clean."""
         return (
             frequencies.own_size(sketch) >= self.min_size
-            and frequencies.clean(sketch).size >= self.min_main
+            and main.size >= self.min_main
             and (self.listings or not _LISTING.search(sketch.url))
         )
 

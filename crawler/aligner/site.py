@@ -122,7 +122,8 @@ class SiteAlignment:
 
     def _is_text(self, page: int) -> bool:
         gates, frequencies = self.profile.gates, self.collection.frequencies
-        is_text = gates.is_text(self.collection.whole(page), frequencies)
+        whole, main = self.collection.whole(page), self.collection.sketch(page)
+        is_text = gates.is_text(whole, main, frequencies)
         self.counts["align/rejected/no_text"] += not is_text
         return is_text
 

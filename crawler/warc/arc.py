@@ -12,9 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from warcio.archiveiterator import ArchiveIterator
-from warcio.exceptions import ArchiveLoadFailed
-
 from crawler.warc.remote import Location
 from crawler.warc.scan import MAX_RECORD, Found
 
@@ -25,6 +22,10 @@ def arc_records(
     file: BinaryIO, path: Location, counts: Counter[str]
 ) -> Iterator[Found]:
     """The responses of an ARC file; what it says of each is given WARC's names."""
+    # an eighth of the page process's start, and hardly any collection has ARC files
+    from warcio.archiveiterator import ArchiveIterator
+    from warcio.exceptions import ArchiveLoadFailed
+
     archive = ArchiveIterator(file, no_record_parse=True, arc2warc=True)
     try:
         for record in archive:

@@ -11,7 +11,7 @@ that both pages have, each by its rarity (a logo says nothing).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -54,15 +54,17 @@ class OverlapScorer:
 
 def identical(a: Sketch, b: Sketch) -> float:
     """Share of the shorter page's prose that the other has too, block by block."""
-    prose_a, prose_b = _prose(a), _prose(b)
-    shorter, longer = sorted((prose_a, prose_b), key=lambda prose: prose[1].sum())
-    total = shorter[1].sum()
-    if not total:
-        return 0.0
-    return float(shorter[1][np.isin(shorter[0], longer[0])].sum() / total)
+    shorter, longer = sorted((_prose(a), _prose(b)), key=_size)
+    total = _size(shorter)
+    there = {block for block, _ in longer}
+    return _size(found for found in shorter if found[0] in there) / total if total else 0.0
 
 
-def _prose(sketch: Sketch) -> tuple[np.ndarray, np.ndarray]:
+def _prose(sketch: Sketch) -> list[tuple[int, int]]:
     """The blocks that are neither code nor short, and their sizes."""
-    is_prose = (sketch.block_sizes >= _MIN_BLOCK) & (sketch.blocks & CODE == 0)
-    return sketch.blocks[is_prose], sketch.block_sizes[is_prose].astype(np.int64)
+    blocks = zip(sketch.blocks.tolist(), sketch.block_sizes.tolist())
+    return [(b, size) for b, size in blocks if size >= _MIN_BLOCK and not b & CODE]
+
+
+def _size(blocks: Iterable[tuple[int, int]]) -> int:
+    return sum(size for _, size in blocks)
