@@ -18,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.data import Sketch
@@ -73,6 +72,8 @@ def cluster(edges: Edges, max_size: int, removed: float) -> Iterator[NDArray[np.
     waiting = [edges]
     while waiting:
         one, other = waiting.pop()
+        from scipy.sparse.csgraph import connected_components  # brings scipy.linalg
+
         nodes, places = np.unique(np.concatenate([one, other]), return_inverse=True)
         ends = places[: len(one)], places[len(one) :]
         graph = coo_matrix((np.ones(len(one)), ends), (len(nodes), len(nodes)))

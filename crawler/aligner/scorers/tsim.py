@@ -19,7 +19,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.data import CandidatePair
@@ -127,6 +126,8 @@ def competitive(links: LinkTable, src: Words, trg: Words) -> float:
 
 def exact(links: LinkTable, src: Words, trg: Words) -> float:
     """The tsim by a matching of maximum cardinality, whatever the links' weights."""
+    from scipy.sparse.csgraph import maximum_bipartite_matching  # brings scipy.linalg
+
     src_words, src_of = np.unique(src, return_inverse=True)
     trg_words, trg_of = np.unique(trg, return_inverse=True)
     rows, columns = links.between(src_words, trg_words)
