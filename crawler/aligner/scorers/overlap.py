@@ -56,8 +56,10 @@ def identical(a: Sketch, b: Sketch) -> float:
     """Share of the shorter page's prose that the other has too, block by block."""
     shorter, longer = sorted((_prose(a), _prose(b)), key=_size)
     total = _size(shorter)
+    if not total:
+        return 0.0
     there = {block for block, _ in longer}
-    return _size(found for found in shorter if found[0] in there) / total if total else 0.0
+    return _size(found for found in shorter if found[0] in there) / total
 
 
 def _prose(sketch: Sketch) -> list[tuple[int, int]]:
