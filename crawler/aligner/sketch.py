@@ -160,12 +160,13 @@ class Sketcher:
         """The word ids of some texts, and how many of them each block has."""
         text = f" {BREAK} ".join(texts)[:MAX_TEXT]
         ids = self.word_ids.encode(text)[: MAX_WORDS + blocks]
-        breaks = np.flatnonzero(ids == BREAK_ID)
+        is_word = ids != BREAK_ID
+        breaks = np.flatnonzero(~is_word)
         counts = np.append(breaks, len(ids))
         counts[1:] -= breaks + 1
         block_words = np.zeros(blocks, np.uint16)
         block_words[: len(counts)] = counts
-        return ids[ids != BREAK_ID], block_words
+        return ids[is_word], block_words
 
     @staticmethod
     def _outlinks(document: Document) -> np.ndarray:

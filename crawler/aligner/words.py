@@ -86,12 +86,14 @@ def dense_characters(text: str) -> int:
     """
     if text.isascii():
         return 0
-    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
+    units = np.frombuffer(text.encode("utf-16-le", "replace"), np.uint16)
+    if units.max() < 0x3040:
+        return 0
     return int(
         np.count_nonzero(
-            ((codes >= 0x3040) & (codes <= 0xD7AF))
-            | ((codes >= 0xF900) & (codes < 0xFB00))
-            | (codes >= 0x20000)
+            ((units >= 0x3040) & (units <= 0xD7AF))
+            | ((units >= 0xF900) & (units < 0xFB00))
+            | ((units >= 0xD840) & (units <= 0xDBFF))  # the first half of U+20000 on
         )
     )
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.aligner.frequencies import Frequencies
-from crawler.data import CandidatePair
+from crawler.data import CandidatePair, Sketch
 
 
 class NgramScorer:
@@ -32,13 +32,16 @@ class NgramScorer:
         return [
             {
                 "ngrams.cosine": cosine(
-                    np.unique(pair.src.words),
-                    np.unique(pair.trg.words),
-                    self.frequencies,
+                    _terms(pair.src), _terms(pair.trg), self.frequencies
                 )
             }
             for pair in pairs
         ]
+
+
+def _terms(sketch: Sketch) -> NDArray[np.uint32]:
+    # asked for counts numpy sorts, which takes a third of the time that hashing does
+    return np.unique(sketch.words, return_counts=True)[0]
 
 
 def cosine(
