@@ -116,11 +116,12 @@ class Stopwatch:
         )
         stats = self._crawler.stats.get_stats()
         spare = self._spare_s()
+        spare_beside = spare if end_beside else 0.0  # where pages are, sentences are
         row = {
             "statuses": dict(sorted(self._statuses.items())),
             "wall_s": end - start,
-            "cpu_s": end_cpu - start_cpu - spare,
-            "beside_s": end_beside - start_beside,
+            "cpu_s": end_cpu - start_cpu - (spare - spare_beside),
+            "beside_s": end_beside - start_beside - spare_beside,
             "spare_s": spare,
             "finish_s": closed - end,
             "samples": self._samples,
