@@ -42,8 +42,8 @@ def _asked(headers: Headers) -> Iterable[tuple[bytes, bytes]]:
 
 
 def _raw(headers: Headers) -> Iterable[tuple[bytes, bytes]]:
-    for name in headers:
-        for value in headers.getlist(name):
+    for name, values in dict.items(headers):  # Scrapy's own spells each name anew
+        for value in values:
             yield name, value
 
 

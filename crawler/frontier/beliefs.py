@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from heapq import nlargest
 from typing import Any
 
@@ -75,6 +76,7 @@ Three = tuple[float, float, float]  # a value for src, for trg, for everything e
 UNDECIDED: Three = (1 / 3, 1 / 3, 1 / 3)
 
 
+@lru_cache
 def certain(outcome: int, share: float) -> Three:
     """`share` for one outcome, the rest for the two others.
 
@@ -168,10 +170,12 @@ class Witness:
     def likelihood(self, said: Three) -> Three:
         """P(what it says | outcome), for each outcome; `said` may be uncertain."""
         x, y, z = said
-        src, trg, other = (
-            (a * x + b * y + c * z) / (a + b + c) for a, b, c in self._counts
+        (a, b, c), (d, e, f), (g, h, i) = self._counts
+        return (
+            (a * x + b * y + c * z) / (a + b + c),
+            (d * x + e * y + f * z) / (d + e + f),
+            (g * x + h * y + i * z) / (g + h + i),
         )
-        return src, trg, other
 
     def add(self, outcome: int, said: Three) -> None:
         """Count what it said of a page that turned out so."""

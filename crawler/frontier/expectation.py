@@ -92,6 +92,12 @@ class Expectation:
         """`known` says who could be whose other half."""
         self.langs = langs
         self.config = config
+        self._priors = {
+            HANDLE: config.p_handle,
+            DECLARED: config.p_declared,
+            ALIKE: config.p_alike,
+            ALIGNED: config.p_aligned,
+        }
         self._known = known
         self._sites: dict[Site, _SiteBeliefs] = {}
         self._languages = Shares(config.language_strength)
@@ -187,26 +193,21 @@ class Expectation:
         p_copy, idle = self.copies.expected(url.parts)
         if p_copy >= _IS_TRAP:
             return 0.0, {f"idle_{idle}": p_copy}
-        p_page = self._pages.rate(url.folders, c.p_page)
+        sections = url.sections
+        p_page = self._pages.rate(sections[1:], c.p_page)
         p = self._language(url)
-        priors = {
-            HANDLE: c.p_handle,
-            DECLARED: c.p_declared,
-            ALIKE: c.p_alike,
-            ALIGNED: c.p_aligned,
-        }
         complete = together = 0.0
         for other, kind in self._known.partners(url).items():
             if other.paired or other.outcome in (NEITHER, GONE):
                 continue
-            prior = priors[kind] * (c.p_listing if url.listing else 1.0)
+            prior = self._priors[kind] * (c.p_listing if url.listing else 1.0)
             match = self._matches.rate(self._match_chain(url, kind), prior)
             if other.outcome is None:
                 q = self._language(other)
                 together = max(together, match * (p[0] * q[1] + p[1] * q[0]))
             else:
                 complete = max(complete, match * p[1 - other.outcome])
-        gain = self._yields.rate(url.sections, c.p_yield)
+        gain = self._yields.rate(sections, c.p_yield)
         src, trg = (n + c.need_floor for n in self._site(url).unpaired)
         # the share of the unpaired pages that wait for a page in this language, so that
         # a balanced site counts a page of either language once
@@ -235,8 +236,8 @@ class Expectation:
             return self._languages.distribution(chain, prior)
         p = self._languages.distribution(chain, UNDECIDED, most=c.fair_sample)
         for witness, said in self._testimony(url):
-            a, b, n = (x * y for x, y in zip(p, witness.likelihood(said)))
-            p = a, b, n
+            a, b, n = witness.likelihood(said)
+            p = p[0] * a, p[1] * b, p[2] * n
         total = sum(p)
         return p[0] / total, p[1] / total, p[2] / total
 
