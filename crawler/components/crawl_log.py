@@ -21,6 +21,9 @@ from crawler.components.signals import page_visited
 from crawler.errors import RunDirError
 from crawler.rundir import RunDir
 
+# json.dumps makes one of these at each call
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+
 
 @dataclass(frozen=True, slots=True)
 class Visit:
@@ -90,7 +93,7 @@ class CrawlLog:
             "added": visit.added,
             "pairs": visit.pairs,
         }
-        text = json.dumps(line, ensure_ascii=False) + "\n"
+        text = _ENCODE(line) + "\n"
         data = text.encode("utf-8", "surrogatepass")
         size = self._file.tell()
         try:
