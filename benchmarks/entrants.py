@@ -32,6 +32,7 @@ from scrapy.spiders import CrawlSpider, Rule
 
 from benchmarks.machine import status_mb
 from benchmarks.stages import StageClock
+from crawler.components.commands.crawl import quiet_scrapy
 
 SAMPLE_EVERY = 1000  # pages
 PLAIN = "_plain"
@@ -294,6 +295,7 @@ def crawl(name: str, options: dict[str, Any]) -> None:
         arguments = {"seeds": options["seeds"], "run_dir": options["run_dir"]}
     else:
         spider = "bilingual"
+        quiet_scrapy()  # as `scrapy crawl` does
         settings = profile_settings(name, concurrency, options["run_dir"])
         arguments = {"seeds": options["seeds"], "langs": options["langs"]}
         if options.get("stages"):

@@ -7,7 +7,6 @@ the frontier would otherwise be opened, Scrapy hides behind an error of its own.
 
 from __future__ import annotations
 
-import logging
 from time import monotonic
 from typing import Any, Self, cast
 
@@ -28,13 +27,11 @@ class Opening:
 
         From here on Twisted's timers run by the monotonic clock, as ours and asyncio's
         do: by the wall clock, which is its own, one that goes back an hour makes every
-        timeout an hour longer. None is set yet. And what Scrapy says of every page and
-        every pair, at DEBUG, is put together only for who wants to see it.
+        timeout an hour longer. None is set yet.
         """
         from twisted.internet import reactor
 
         cast("Any", reactor).seconds = monotonic
-        logging.getLogger("scrapy").setLevel(crawler.settings["LOG_LEVEL"])
         check_settings(crawler.settings, get_project_settings())
         check_open_files(crawler.settings)
         AddressRules(crawler.settings.getlist("ADDRESS_ALLOW"))

@@ -28,6 +28,15 @@ def _is_answer_to_signal(record: logging.LogRecord) -> bool:
     return record.levelno > logging.INFO or str(record.msg).startswith("Received")
 
 
+def quiet_scrapy() -> None:
+    """Let Scrapy say what is wrong, and no more, from when it starts."""
+    # the level that Scrapy itself gives its logger then
+    loggers = cast("dict[str, dict[str, str]]", DEFAULT_LOGGING["loggers"])
+    loggers["scrapy"]["level"] = "WARNING"
+    loggers["scrapy.crawler"] = {"level": "INFO"}
+    logging.getLogger("scrapy.crawler").addFilter(_is_answer_to_signal)
+
+
 class Command(CrawlCommand):
     """Runs a spider and reports what ended it."""
 
@@ -35,11 +44,7 @@ class Command(CrawlCommand):
         """Quiet Scrapy, before it starts to talk."""
         super().process_options(args, opts)
         if opts.loglevel is None:
-            # the level that Scrapy itself gives its logger when it starts
-            loggers = cast("dict[str, dict[str, str]]", DEFAULT_LOGGING["loggers"])
-            loggers["scrapy"]["level"] = "WARNING"
-            loggers["scrapy.crawler"] = {"level": "INFO"}
-            logging.getLogger("scrapy.crawler").addFilter(_is_answer_to_signal)
+            quiet_scrapy()
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider by name."""
