@@ -24,7 +24,8 @@ _MAX_CHARACTERS = 20_000
 # A page that is in one language says so in three pieces of it; one that is in two, or
 # full of code, is read as far as above. Of 32,200 pages 6,316 were longer than twice
 # the pieces, and 3,440 of these were settled by them: always as the whole has it. (By
-# the first 6,000 characters alone, however clear, four pages had the wrong language.)
+# the first 6,000 characters alone, however clear, four pages had the wrong language; by
+# pieces of 600 characters one, of 400 eight.)
 _PIECE = 800  # characters: of the beginning, the middle and the end
 _CLEAR = 0.95  # of the pieces in one language: no need to read on
 _NONE = Detection(None, 0.0, reliable=False)
