@@ -40,6 +40,7 @@ from crawler.aligner.one_to_one import (
 )
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers.lengths import log_ratio
+from crawler.aligner.scorers.likelihood import gains
 from crawler.aligner.scoring import Features, PairJudge
 from crawler.aligner.search import search
 from crawler.data import CandidatePair, PairScore
@@ -58,6 +59,8 @@ _MAX_KNOWN = 2000  # pairs that a model is adapted to; it has five numbers to le
 _FEW = 0.2
 # The nearest is surely right where the next has at most so much of its cosine.
 _CLEAR = 0.75
+# With a nat a word more than its rivals a page is certain; how much more says nothing.
+_MOST = 1.0
 
 
 class SiteAlignment:
@@ -103,9 +106,10 @@ class SiteAlignment:
         self._same_shape: dict[_Pair, float] = {}
         self.learned = Lexicon.empty(collection.store.langs)
         self._usual = 0.0
-        if not first_look:
+        if first_look:
+            self._compare(only_mutual=True)
+        else:
             self._bootstrap(known)
-        self._compare(only_mutual=first_look)
         self._members = self._clusters.members(p for side in self._texts for p in side)
         self.pairs = self._decide()
 
@@ -176,6 +180,7 @@ class SiteAlignment:
         `only_mutual`: by content only those that are each other's nearest.
         """
         near = self._neighbours(seeding=only_mutual)
+        likely = {} if only_mutual else self._likely(near)
         if only_mutual:
             near = near.mutual()
         self._usual = self._usual_ratio(near)
@@ -200,7 +205,7 @@ class SiteAlignment:
         self._join_near_copies(near)
         refused = found.keys() - admitted.keys()
         for pair, features in admitted.items():
-            features |= self._evidence(pair, near, refused)
+            features |= self._evidence(pair, near, likely, refused)
         known = [item for item in self._known(near).items() if item[0] in admitted]
         known = known[:: 1 + len(known) // _MAX_KNOWN]
         judge.adapt(
@@ -273,21 +278,34 @@ class SiteAlignment:
                 join_near_copies(self._clusters, close, self._ngrams)
 
     def _evidence(
-        self, pair: _Pair, near: Neighbours, refused: set[_Pair]
+        self,
+        pair: _Pair,
+        near: Neighbours,
+        likely: Mapping[int, Mapping[int, float]],
+        refused: set[_Pair],
     ) -> dict[str, float]:
         """What is known of a pair beyond its two pages."""
         src, trg = (self._original[page] for page in pair)
         cosine = near.pairs.get((src, trg), 0.0)
 
-        def margin(page: int, partner: int) -> float:
+        def is_rival(other: int, page: int, partner: int) -> bool:
             # A copy of the partner is no rival. Nor is a page that no gate lets pass,
             # where a URL or a link names the partner: half of it may be translated.
+            ends = (page, other) if page == src else (other, page)
+            same = self._clusters.of(other) == self._clusters.of(partner)
+            return not same and not (pair in self._proposed and ends in refused)
+
+        def margin(page: int, partner: int) -> float:
             for other, rival in near.ranked.get(page, ()):
-                ends = (page, other) if page == src else (other, page)
-                same = self._clusters.of(other) == self._clusters.of(partner)
-                if not same and not (pair in self._proposed and ends in refused):
+                if is_rival(other, page, partner):
                     return cosine - rival
             return cosine
+
+        def gain(page: int, partner: int) -> float:
+            gains = likely.get(page, {})
+            rivals = (g for o, g in gains.items() if is_rival(o, page, partner))
+            more = gains.get(partner, 0.0) - max(rivals, default=0.0)
+            return min(max(more, -_MOST), _MOST)
 
         mutual = self._declared.get(pair)
         return {
@@ -296,23 +314,62 @@ class SiteAlignment:
             "nearest.cosine": cosine,
             "margin.src": margin(src, trg),
             "margin.trg": margin(trg, src),
+            "likelihood.src": gain(src, trg),
+            "likelihood.trg": gain(trg, src),
         }
+
+    def _likely(self, near: Neighbours) -> dict[int, dict[int, float]]:
+        """What each page gains from those it may be paired with, in nats a word."""
+        if self.lexicon is None:
+            return {}
+        proposed = {
+            (self._original[src], self._original[trg])
+            for src, trg in self._proposed.keys() | self._same_shape.keys()
+        }
+        compared = near.ranked.keys()  # all, but of a giant
+        ends = sorted(near.pairs.keys() | {p for p in proposed if compared >= {*p}})
+        sides = [sorted({pair[side] for pair in ends}) for side in (0, 1)]
+        number = {page: n for side in sides for n, page in enumerate(side)}
+        sketches = [[self.collection.sketch(page) for page in side] for side in sides]
+        numbered = [(number[src], number[trg]) for src, trg in ends]
+        likely: defaultdict[int, dict[int, float]] = defaultdict(dict)
+        found = gains(sketches[0], sketches[1], numbered, self.lexicon).tolist()
+        for (src, trg), (of_src, of_trg) in zip(ends, found):
+            likely[src][trg] = of_src
+            likely[trg][src] = of_trg
+        return likely
 
     # ------------------------------------------------------------ the bootstrap
 
     def _bootstrap(self, known: Lexicon | None) -> None:
-        """Learn a lexicon from the surest pairs, as often as asked."""
-        shares = self.profile.bootstrap.shares
-        for share in shares[1:] if known else shares:
+        """Compare through a lexicon of the surest pairs, until these are the same."""
+        config = self.profile.bootstrap
+        sure: list[_Pair] = []
+        for share in config.shares[1:] if known else config.shares:
             self._compare(only_mutual=True)
             sure = self._sure()
             own = self._learn(sure, share)
             if self.lexicon is None and len(sure) < _FEW * min(map(len, self._texts)):
                 own = self._more_telling(own, share)
-            if not len(own):
+            if not self._take(own, known):
                 break
+        self._compare()
+        for _ in range(config.more_rounds if len(self.learned) else 0):
+            taught, sure = {*sure}, self._sure()
+            if len(taught.intersection(sure)) >= config.settled * len(
+                taught.union(sure)
+            ):
+                break
+            if not self._take(self._learn(sure, config.shares[-1]), known):
+                break
+            self._compare()
+
+    def _take(self, own: Lexicon, known: Lexicon | None) -> bool:
+        """Compare through what the site taught from now on, if it taught anything."""
+        if len(own):
             self.learned = own
             self.lexicon = known + own if known else own
+        return len(own) > 0
 
     def _more_telling(self, by_words: Lexicon, share: float) -> Lexicon:
         """That lexicon, or one seeded by shape if more pages find a partner through it.

@@ -63,6 +63,11 @@ class Lexicon:
             np.concatenate([self.count, other.count]),
         )
 
+    def reversed(self) -> Lexicon:
+        """The same links, from trg to src."""
+        langs = LangPair(self.langs.trg, self.langs.src)
+        return collect(langs, self.trg, self.src, self.count)
+
     @property
     def digest(self) -> str:
         """Equal for equal lexicons; in `stats.json`, and its file, to tell damage."""

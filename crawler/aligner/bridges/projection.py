@@ -44,7 +44,7 @@ def project(
     trg_words = np.unique(words[1])
     vocabulary = np.union1d(words[0], trg_words)
     bridge = translation_matrix(trg_words, vocabulary, lexicon)
-    counts = [_counts(src, vocabulary), _counts(trg, trg_words)]
+    counts = [word_counts(src, vocabulary), word_counts(trg, trg_words)]
     frequency = _document_frequency(counts[0])
     frequency += _document_frequency(counts[1]) @ bridge
     pages = len(src) + len(trg)
@@ -89,7 +89,8 @@ def _places(
     return np.where(sorted_words[places] == words, places, -1)
 
 
-def _counts(pages: Sequence[Sketch], vocabulary: NDArray[np.uint32]) -> csr_matrix:
+def word_counts(pages: Sequence[Sketch], vocabulary: NDArray[np.uint32]) -> csr_matrix:
+    """How often each page has each word of a sorted vocabulary, which has them all."""
     ends = np.cumsum([0, *(len(page.words) for page in pages)])
     words = np.concatenate([page.words for page in pages])
     matrix = csr_matrix(
