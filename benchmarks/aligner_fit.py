@@ -70,9 +70,10 @@ EVIDENCE = {
     # that they are made of have weights besides.
     "isotonic.markup": 0.5,
     "isotonic.length": 0.5,
-    # Half and all of them help; fitted beside the cosines they stand for each other.
-    "likelihood.src": 2.0,
-    "likelihood.trg": 2.0,
+    # Nats as well, as they are. (More of them finds more halves of pages, and accepts
+    # more pages without a partner.)
+    "likelihood.src": 1.0,
+    "likelihood.trg": 1.0,
 }
 ALONE = 0.5  # of the families of a sample: on most sites many pages are not translated
 SAMPLES = (20, 60)  # families of pages

@@ -205,13 +205,16 @@ class SiteAlignment:
         self._join_near_copies(near)
         refused = found.keys() - admitted.keys()
         for pair, features in admitted.items():
-            features |= self._evidence(pair, near, likely, refused)
+            features |= self._evidence(pair, near, refused)
         known = [item for item in self._known(near).items() if item[0] in admitted]
         known = known[:: 1 + len(known) // _MAX_KNOWN]
         judge.adapt(
             [(self._candidate(pair, found), admitted[pair]) for pair, _ in known],
             [right for _, right in known],
         )
+        # after that: these are nats, which nothing that is learned may make up for
+        for pair, features in admitted.items():
+            features |= self._likelihood(pair, likely, refused)
         self.scores: dict[_Pair, PairScore] = {}
         pairs = list(admitted)
         for start in range(0, len(pairs), _AT_ONCE):
@@ -278,34 +281,17 @@ class SiteAlignment:
                 join_near_copies(self._clusters, close, self._ngrams)
 
     def _evidence(
-        self,
-        pair: _Pair,
-        near: Neighbours,
-        likely: Mapping[int, Mapping[int, float]],
-        refused: set[_Pair],
+        self, pair: _Pair, near: Neighbours, refused: set[_Pair]
     ) -> dict[str, float]:
         """What is known of a pair beyond its two pages."""
         src, trg = (self._original[page] for page in pair)
         cosine = near.pairs.get((src, trg), 0.0)
 
-        def is_rival(other: int, page: int, partner: int) -> bool:
-            # A copy of the partner is no rival. Nor is a page that no gate lets pass,
-            # where a URL or a link names the partner: half of it may be translated.
-            ends = (page, other) if page == src else (other, page)
-            same = self._clusters.of(other) == self._clusters.of(partner)
-            return not same and not (pair in self._proposed and ends in refused)
-
         def margin(page: int, partner: int) -> float:
             for other, rival in near.ranked.get(page, ()):
-                if is_rival(other, page, partner):
+                if self._is_rival(other, page, partner, pair, refused):
                     return cosine - rival
             return cosine
-
-        def gain(page: int, partner: int) -> float:
-            gains = likely.get(page, {})
-            rivals = (g for o, g in gains.items() if is_rival(o, page, partner))
-            more = gains.get(partner, 0.0) - max(rivals, default=0.0)
-            return min(max(more, -_MOST), _MOST)
 
         mutual = self._declared.get(pair)
         return {
@@ -314,9 +300,43 @@ class SiteAlignment:
             "nearest.cosine": cosine,
             "margin.src": margin(src, trg),
             "margin.trg": margin(trg, src),
-            "likelihood.src": gain(src, trg),
-            "likelihood.trg": gain(trg, src),
         }
+
+    def _likelihood(
+        self,
+        pair: _Pair,
+        likely: Mapping[int, Mapping[int, float]],
+        refused: set[_Pair],
+    ) -> dict[str, float]:
+        """How much better each page is explained by the other than by its rivals."""
+        src, trg = (self._original[page] for page in pair)
+
+        def more(page: int, partner: int) -> float:
+            gains = likely.get(page, {})
+            best = max(
+                (
+                    gain
+                    for other, gain in gains.items()
+                    if self._is_rival(other, page, partner, pair, refused)
+                ),
+                default=0.0,
+            )
+            return min(max(gains.get(partner, 0.0) - best, -_MOST), _MOST)
+
+        return {"likelihood.src": more(src, trg), "likelihood.trg": more(trg, src)}
+
+    def _is_rival(
+        self, other: int, page: int, partner: int, pair: _Pair, refused: set[_Pair]
+    ) -> bool:
+        """Does a page compete for one of a pair with the other one, its partner?
+
+        A copy of the partner does not. Nor does a page that no gate lets pass, where a
+        URL or a link names the partner: half of it may be translated.
+        """
+        if self._clusters.of(other) == self._clusters.of(partner):
+            return False
+        ends = (page, other) if page == self._original[pair[0]] else (other, page)
+        return pair not in self._proposed or ends not in refused
 
     def _likely(self, near: Neighbours) -> dict[int, dict[int, float]]:
         """What each page gains from those it may be paired with, in nats a word."""
@@ -342,7 +362,7 @@ class SiteAlignment:
     # ------------------------------------------------------------ the bootstrap
 
     def _bootstrap(self, known: Lexicon | None) -> None:
-        """Compare through a lexicon of the surest pairs, until these are the same."""
+        """Compare through a lexicon of the surest pairs, until it finds no more."""
         config = self.profile.bootstrap
         sure: list[_Pair] = []
         for share in config.shares[1:] if known else config.shares:
@@ -355,10 +375,8 @@ class SiteAlignment:
                 break
         self._compare()
         for _ in range(config.more_rounds if len(self.learned) else 0):
-            taught, sure = {*sure}, self._sure()
-            if len(taught.intersection(sure)) >= config.settled * len(
-                taught.union(sure)
-            ):
+            before, sure = len(sure), self._sure()
+            if len(sure) < (1 + config.growth) * before:
                 break
             if not self._take(self._learn(sure, config.shares[-1]), known):
                 break
