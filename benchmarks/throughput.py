@@ -3,7 +3,7 @@
     python -m benchmarks.throughput rates     # 10 made-up sites; or recorded ones:
     python -m benchmarks.throughput rates --web WARC,WARC --seeds URL,URL --langs en,fr
     python -m benchmarks.throughput rates --cores 2
-    python -m benchmarks.throughput length    # one long crawl: 50,000 pages
+    python -m benchmarks.throughput length    # one long crawl: 20,000 pages
     python -m benchmarks.throughput regress   # CI: has anything become slower?
 
 Results go to benchmarks/results/throughput.json, one entry per mode, web and cores.
@@ -58,7 +58,8 @@ from benchmarks.webserver import TOWN, towns
 RESULTS = Path(__file__).parent / "results" / "throughput.json"
 PINNED = RESULTS.with_name("pinned.json")
 CORES = sorted(os.sched_getaffinity(0))
-RATES_WEB, LENGTH_WEB = "town:10:15:1500", "town:10:2500:150"
+RATES_WEB, LENGTH_WEB = "town:10:50:1500", "town:10:1000:150"
+REGRESS_WEB = "town:10:15:1500"
 ENTRANTS = "bare,lean,breadth_first_plain,breadth_first,focused,adaptive,crawlspider"
 WATCHED = "bare,breadth_first_plain,adaptive"  # by `regress`
 FALL = 0.15  # of a ratio; less may be the machine's mood
@@ -377,7 +378,7 @@ def main() -> None:
     parser.add_argument("--pin", action="store_true", help="these ratios from now on")
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
-    webs = {"rates": RATES_WEB, "length": LENGTH_WEB, "regress": RATES_WEB}
+    webs = {"rates": RATES_WEB, "length": LENGTH_WEB, "regress": REGRESS_WEB}
     args.web = args.web or webs[args.mode]
     default = {"rates": ENTRANTS, "length": "breadth_first,adaptive"}
     args.entrants = args.entrants or default.get(args.mode, WATCHED)
