@@ -55,7 +55,6 @@ from twisted.web.iweb import UNKNOWN_LENGTH
 
 from crawler.components.address_guard import AddressRefusedError
 from crawler.errors import UsageError
-from crawler.urls import MET_AGAIN
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +64,9 @@ _MAX_HEAD = 256 * 1024
 # Connections that wait: many more than a polite crawl has sites at a time (32), and a
 # quarter of the files that a process may open where nobody has set anything (1024).
 _MAX_IDLE = 256
+# Endpoints that are kept: those of the sites that a polite crawl asks at a time. One of
+# TLS holds the machine's certificates from its first connection on, 0.9 MB.
+_MAX_ENDPOINTS = 32
 # Files beside connections: 25 of a running crawl, code that is loaded late, what the
 # final pairing opens.
 _OTHER_FILES = 100
@@ -259,7 +261,7 @@ class _Endpoints(_StandardEndpointFactory):
 
     def __init__(self, *how: Any) -> None:
         super().__init__(*how)  # type: ignore[no-untyped-call]
-        self._known = lru_cache(MET_AGAIN)(self._make)
+        self._known = lru_cache(_MAX_ENDPOINTS)(self._make)
 
     def endpointForURI(self, uri: URI) -> Any:
         return self._known(uri.scheme, uri.host, uri.port)

@@ -69,11 +69,11 @@ class WordClusters:
 
 def cluster(edges: Edges, max_size: int, removed: float) -> Iterator[NDArray[np.int64]]:
     """CLUSTER(G, S, F): disjoint sets of at least two nodes."""
+    from scipy.sparse.csgraph import connected_components  # brings scipy.linalg
+
     waiting = [edges]
     while waiting:
         one, other = waiting.pop()
-        from scipy.sparse.csgraph import connected_components  # brings scipy.linalg
-
         nodes, places = np.unique(np.concatenate([one, other]), return_inverse=True)
         ends = places[: len(one)], places[len(one) :]
         graph = coo_matrix((np.ones(len(one)), ends), (len(nodes), len(nodes)))
