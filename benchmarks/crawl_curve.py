@@ -39,6 +39,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks.drawing import pyplot, save
 from benchmarks.perfect_models import PerfectModels
 from benchmarks.worlds import LOW_YIELD, UNMARKED, RecordedSite, load_sites
 from crawler.config import load_object
@@ -342,15 +343,8 @@ def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 
     Rows without `adaptive` are left out, and orders that other rows lack.
     """
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    # one file for one result: no dates, no random ids
-    mpl.rcParams["svg.hashsalt"] = "bifocal"
-    from matplotlib import pyplot as plt
-
     groups = groups_of([row for row in rows if "adaptive" in row["orders"]])
-    figure, axes = plt.subplots(
+    figure, axes = pyplot().subplots(
         2, 3, figsize=(12, 7), sharex=True, sharey=True, layout="constrained"
     )
     for axis, (name, group) in zip(axes.flat, groups.items(), strict=False):
@@ -373,7 +367,7 @@ def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     names = [order for order in STYLES if order in lines]
     shown = [lines[name] for name in names]
     axes.flat[-1].legend(shown, names, loc="center", frameon=False)
-    figure.savefig(path, metadata={"Date": None})
+    save(figure, path)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

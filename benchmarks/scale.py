@@ -25,6 +25,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+from benchmarks.drawing import pyplot, save
 from benchmarks.machine import machine, spread, status_mb
 from crawler.data import Document, LangPair, Link
 from crawler.frontier.adaptive import AdaptiveScorer
@@ -194,18 +195,12 @@ def main() -> None:
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
     """Time of a page, latency of the next URL, and memory, against URLs."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "bifocal"  # the same picture, the same bytes
-    from matplotlib import pyplot as plt
-
     values = {
         "ms_per_page": "frontier and scorer, ms of processor time a page",
         "pop_ms_99": "next URL, ms, 99th percentile",
         "filled_mb": "memory, MB",
     }
-    figure, axes = plt.subplots(1, len(values), figsize=(12, 3.6))
+    figure, axes = pyplot().subplots(1, len(values), figsize=(12, 3.6))
     for axis, (name, title) in zip(axes, values.items()):
         for profile in dict.fromkeys(row["profile"] for row in rows):
             for sites in sorted({row["sites"] for row in rows}):
@@ -222,7 +217,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         axis.set_title(title, fontsize=9)
     axes[0].legend(fontsize=7)
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    save(figure, path)
 
 
 if __name__ == "__main__":

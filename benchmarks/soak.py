@@ -45,6 +45,7 @@ from scrapy import Request, Spider, signals
 from scrapy.http import Response
 from scrapy.utils.asyncio import create_looping_call
 
+from benchmarks.drawing import pyplot, save
 from benchmarks.machine import machine
 from crawler.components.scheduler import FrontierScheduler
 from crawler.data import PairScore
@@ -478,13 +479,7 @@ class Soak:
 
 def draw(table: Sequence[dict[str, Any]], path: Path) -> None:
     """A panel for each figure."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "bifocal"  # one file for one result
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(
+    figure, axes = pyplot().subplots(
         3, 4, figsize=(14, 8), sharex=True, layout="constrained"
     )
     minutes = [row["minutes"] for row in table[::6]]
@@ -496,8 +491,7 @@ def draw(table: Sequence[dict[str, Any]], path: Path) -> None:
     for axis in axes.flat[len(SERIES) :]:
         axis.axis("off")
     figure.supxlabel("minutes")
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    save(figure, path)
 
 
 def soak(args: argparse.Namespace, folder: Path) -> None:

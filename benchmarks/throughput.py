@@ -51,6 +51,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.drawing import pyplot, save
 from benchmarks.entrants import WITHOUT, crawl
 from benchmarks.machine import machine, spread
 from benchmarks.webserver import TOWN, towns
@@ -241,13 +242,7 @@ def by_page(before: dict[str, float], now: dict[str, float]) -> dict[str, float]
 
 def draw(profiles: dict[str, Any], path: Path) -> None:
     """Time of a page, and memory, against pages so far."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "bifocal"  # the same picture, the same bytes
-    from matplotlib import pyplot as plt
-
-    figure, (times, memory) = plt.subplots(1, 2, figsize=(9, 3.6))
+    figure, (times, memory) = pyplot().subplots(1, 2, figsize=(9, 3.6))
     for name, row in profiles.items():
         samples = row["samples"]
         answers = [sample["answers"] for sample in samples]
@@ -264,7 +259,7 @@ def draw(profiles: dict[str, Any], path: Path) -> None:
         axis.set_title(title, fontsize=9)
         axis.legend(fontsize=7)
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    save(figure, path)
 
 
 def regress(args: argparse.Namespace, folder: Path) -> None:
