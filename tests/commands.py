@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,14 +41,20 @@ def crawl_command(
     return words
 
 
-def environment(profile: str = "adaptive") -> dict[str, str]:
+def environment(
+    profile: str = "adaptive", proxies: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Of a fresh shell, with the profile that a user would choose.
 
-    The size of a terminal, which pytest-xdist sets, is not among it.
+    The size of a terminal, which pytest-xdist sets, is not among it. `proxies`: what it
+    says of them, by variable; without, that everything is to be reached past them.
     """
-    ours = {"SCRAPY_PROJECT": profile, "PYTHONPATH": str(ROOT), "NO_PROXY": "*"}
+    ours = {"SCRAPY_PROJECT": profile, "PYTHONPATH": str(ROOT)}
     theirs = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
-    return theirs | ours
+    if proxies is None:
+        return theirs | ours | {"NO_PROXY": "*"}
+    theirs = {k: v for k, v in theirs.items() if "proxy" not in k.lower()}
+    return theirs | ours | dict(proxies)
 
 
 def crawl(
@@ -57,6 +63,7 @@ def crawl(
     run_dir: Path,
     *,
     profile: str = "adaptive",
+    proxies: Mapping[str, str] | None = None,
     stdin: str | None = None,
     **settings: object,
 ) -> subprocess.CompletedProcess[str]:
@@ -64,7 +71,7 @@ def crawl(
     return subprocess.run(
         crawl_command(seeds, langs, run_dir, **settings),
         cwd=ROOT,
-        env=environment(profile),
+        env=environment(profile, proxies),
         input=stdin,
         capture_output=True,
         text=True,

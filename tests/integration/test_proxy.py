@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gzip
 import socket
-import subprocess
 import threading
 from base64 import b64encode
 from contextlib import suppress
 
-from tests.commands import PATIENCE, ROOT, Run, crawl_command, environment
+from tests.commands import Run, crawl
 from tests.integration.test_http import ENGLISH, issued, links_to, listening
 from tests.webserver import Server, Talk, page
 
@@ -22,16 +21,8 @@ def crawled(run_dir, proxy: Server, *seeds: str, **settings: object) -> Run:
     """A crawl in an environment that names the proxy, but not for 127.0.0.1."""
     address = f"http://me:secret@{proxy.host}:{proxy.port}"
     proxies = {"http_proxy": address, "https_proxy": address, "no_proxy": "127.0.0.1"}
-    others = {k: v for k, v in environment().items() if "proxy" not in k.lower()}
-    done = subprocess.run(
-        crawl_command(",".join(seeds), "en,is", run_dir, DOWNLOAD_DELAY=0, **settings),
-        cwd=ROOT,
-        env=others | proxies,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    words = ",".join(seeds), "en,is", run_dir
+    done = crawl(*words, proxies=proxies, DOWNLOAD_DELAY=0, **settings)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     return Run(run_dir)
