@@ -3,11 +3,12 @@
 `bare` is the spider of Scrapy's tutorial with Scrapy's default settings and all of its
 default middlewares; `lean` is the same without the middlewares that our profiles do
 without, and with one worker for the items of a page in place of 100. Both get a list of
-pages, follow nothing and keep nothing. `crawlspider` is
-what Scrapy's documentation leads to for keeping a site: CrawlSpider with its link
-extractor, and warcio. `trafilatura` is that library's focused crawler, which follows
-links and keeps nothing. The others are our profiles; `…_plain` is one that fetches,
-keeps and tells languages but pairs nothing.
+pages, follow nothing and keep nothing. `crawlspider` is what Scrapy's documentation
+leads to for keeping a site: CrawlSpider with its link extractor, and warcio.
+`trafilatura` is that library's focused crawler, which follows links and keeps nothing;
+`trafilatura_keeps` writes each page and its text to a file besides, which its users do
+by a second command that fetches everything again. The others are our profiles;
+`…_plain` is one that fetches, keeps and tells languages but pairs nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ ERRORS = (
     "fetch/failed/",
     "robots/failed/",
 )
-WITHOUT = ("bare", "lean", "crawlspider", "trafilatura")  # … our spider
+TRAFILATURA = ("trafilatura", "trafilatura_keeps")
+WITHOUT = ("bare", "lean", "crawlspider", *TRAFILATURA)  # … our spider
 
 
 class Stopwatch:
@@ -278,8 +280,8 @@ def profile_settings(profile: str, concurrency: int, run_dir: str) -> Settings:
 
 def crawl(name: str, options: dict[str, Any]) -> None:
     """One crawl, in this process; what it took goes to standard output."""
-    if name == "trafilatura":
-        crawl_with_trafilatura(options)
+    if name in TRAFILATURA:
+        crawl_with_trafilatura(options, keep=name != "trafilatura")
         return
     concurrency = options["concurrency"]
     arguments = {"urls": options.get("urls")}
@@ -307,13 +309,14 @@ def crawl(name: str, options: dict[str, Any]) -> None:
     process.start()
 
 
-def crawl_with_trafilatura(options: dict[str, Any]) -> None:
+def crawl_with_trafilatura(options: dict[str, Any], *, keep: bool) -> None:
     """Its focused crawler on one site after the other, without its pauses.
 
     It takes no HTTP proxy, so every name is given the server's address.
     """
-    from trafilatura import spider
+    from trafilatura import extract, spider
     from trafilatura.settings import use_config
+    from trafilatura.utils import decode_file
 
     server = urlsplit(options["proxy"])
     look_up = socket.getaddrinfo
@@ -328,9 +331,18 @@ def crawl_with_trafilatura(options: dict[str, Any]) -> None:
     statuses: Counter[int] = Counter()
     fetch = spider.fetch_response
 
+    folder = Path(options["run_dir"])
+    if keep:
+        folder.mkdir(parents=True)
+
     def counted(url: str, **kwargs: Any) -> Any:
         response = fetch(url, **kwargs)
         statuses[response.status if response else 0] += 1
+        if keep and response and response.data:
+            page = decode_file(response.data)
+            file = folder / str(statuses.total())
+            file.with_suffix(".html").write_text(page)
+            file.with_suffix(".txt").write_text(extract(page, url=url) or "")
         return response
 
     spider.fetch_response = counted

@@ -52,7 +52,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.drawing import pyplot, save
-from benchmarks.entrants import WITHOUT, crawl
+from benchmarks.entrants import TRAFILATURA, WITHOUT, crawl
 from benchmarks.machine import machine, spread
 from benchmarks.webserver import TOWN, towns
 
@@ -66,7 +66,7 @@ WATCHED = "bare,breadth_first_plain,adaptive"  # by `regress`
 FALL = 0.15  # of a ratio; less may be the machine's mood
 TRIES = 3  # of a crawl that has not got all pages
 PATIENCE = 2  # times that `regress` measures again before it believes a fall
-TRAFILATURA = 100  # pages a site: it takes one at a time
+MOST = 100  # pages that trafilatura takes of a site, one at a time
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def web(source: str, cores: int) -> Iterator[dict[str, str]]:
 def run(name: str, env: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
     """One crawl in a process of its own; its run directory is gone afterwards."""
     options = {**options, "proxy": env["http_proxy"]}
-    if name == "trafilatura":  # takes it for one that speaks SOCKS
+    if name in TRAFILATURA:  # takes it for one that speaks SOCKS
         env = {key: value for key, value in env.items() if key != "http_proxy"}
     command = [sys.executable, "-m", "benchmarks.throughput", "crawl", name]
     child = subprocess.run(
@@ -334,7 +334,7 @@ def common_options(args: argparse.Namespace) -> dict[str, Any]:
         "concurrency": args.concurrency,
         "seeds": seeds,
         "langs": args.langs,
-        "most": TRAFILATURA,
+        "most": MOST,
         "cores": args.cores,
     }
 
