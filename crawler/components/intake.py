@@ -10,24 +10,18 @@ waited for hold SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes, which is the back-pressure.
 from __future__ import annotations
 
 import asyncio
-import atexit
-import os
 import re
-import subprocess
-import sys
 from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing import Pipe
 from typing import Any, Protocol
 
 from scrapy.crawler import Crawler
-from scrapy.settings import BaseSettings
 
 from crawler.components.assembly import run_dir
+from crawler.components.page_process import Child
 from crawler.data import Page
-from crawler.errors import BifocalError, RunError
-from crawler.frontier.store import is_shared
+from crawler.errors import BifocalError
 from crawler.intake import messages
 from crawler.intake.intake import Answer, Ending, Findings, Intake, IntakeConfig
 from crawler.warc.exchange import Exchange, page_of
@@ -63,20 +57,6 @@ def open_intake(
         return LocalIntake(Intake(config, counts))
     process.open(config)
     return process
-
-
-def wants_process(settings: BaseSettings) -> bool:
-    """Is there to be a process for pages? Unless told: where it has a core to run on.
-
-    Workers that share a frontier have the cores already, and in a replay one page is on
-    its way at a time.
-    """
-    if is_shared(settings["FRONTIER_URL"] or ""):
-        return False
-    if settings["PAGE_PROCESS"] is not None:
-        return settings.getbool("PAGE_PROCESS")
-    cores = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
-    return len(cores) > 1 and not settings["REPLAY_WARCS"]
 
 
 def _config(crawler: Crawler) -> IntakeConfig:
@@ -120,30 +100,14 @@ class LocalIntake:
 class PageProcess:
     """An intake in a process of its own; answers come in the order of the questions."""
 
-    def __init__(
-        self, settings: BaseSettings, failed: Callable[[BifocalError], None]
-    ) -> None:
-        """Start the process, which takes half a second.
-
-        `failed` hears of an error that ends the run and that nobody waits for.
-        """
+    def __init__(self, child: Child, failed: Callable[[BifocalError], None]) -> None:
+        """`failed` hears of an error that ends the run and that nobody waits for."""
+        self._child = child
+        self._connection = child.connection
         self._failed = failed
         self._error: BifocalError | None = None
         self._waiting: deque[asyncio.Future[messages.Fields] | None] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._connection, theirs = Pipe()
-        level = settings["LOG_LEVEL"] if settings.getbool("LOG_ENABLED") else "CRITICAL"
-        told = (level, settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"])
-        # its products are small: threads for large ones would spin at the start, 70 ms
-        environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-        self._process = subprocess.Popen(  # noqa: S603 - our own words
-            [sys.executable, "-m", "crawler.intake", str(theirs.fileno()), *told],
-            pass_fds=[theirs.fileno()],
-            env=environment,
-        )
-        theirs.close()
-        atexit.register(self._end)  # of a crawl that is made to end at once
 
     def open(self, config: IntakeConfig) -> None:
         """Let it open its files; if it cannot, `failed` will hear."""
@@ -174,9 +138,9 @@ class PageProcess:
                 if "error" in fields:
                     self._error = self._error or messages.error_of(fields["error"])
         except (EOFError, OSError):
-            return Ending(error=self._error or self._death())
+            return Ending(error=self._error or self._child.death())
         finally:
-            self._end()
+            self._child.end()
 
     def _send(
         self, message: bytes, future: asyncio.Future[messages.Fields] | None
@@ -195,7 +159,7 @@ class PageProcess:
         try:
             fields, _ = messages.unpack(self._connection.recv_bytes())
         except (EOFError, OSError):
-            self._give_up(self._death())
+            self._give_up(self._child.death())
             return
         if "error" in fields:
             self._give_up(messages.error_of(fields["error"]))
@@ -219,18 +183,3 @@ class PageProcess:
                 future.set_exception(self._error)
         self._waiting.clear()
         self._failed(self._error)
-
-    def _death(self) -> BifocalError:
-        status = self._process.wait()  # it has hung up
-        how = f"by signal {-status}" if status < 0 else f"with status {status}"
-        return RunError(
-            f"the page process ended {how} (for want of memory? start again: the same"
-            " command goes on where this one stopped; PAGE_PROCESS=False does without)"
-        )
-
-    def _end(self) -> None:
-        """End the process, which has nothing more to do, or is not let."""
-        atexit.unregister(self._end)
-        self._connection.close()
-        self._process.kill()
-        self._process.wait()

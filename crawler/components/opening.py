@@ -14,7 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.utils.project import get_project_settings
 
 from crawler.components.address_guard import AddressRules
-from crawler.components.assembly import check_settings
+from crawler.components.checks import check_settings
 from crawler.components.download import check_open_files
 
 

@@ -33,12 +33,8 @@ from crawler.components.assembly import (
 )
 from crawler.components.crawl_log import Visit
 from crawler.components.exchange import exchange_of
-from crawler.components.intake import (
-    AnyIntake,
-    PageProcess,
-    open_intake,
-    wants_process,
-)
+from crawler.components.intake import AnyIntake, PageProcess, open_intake
+from crawler.components.page_process import page_process
 from crawler.components.scheduler import FrontierScheduler
 from crawler.components.signals import page_visited, pair_found
 from crawler.data import Document, LangPair, Link, Page, PairScore
@@ -115,10 +111,8 @@ class BilingualSpider(Spider):
         self._max_tries = 1 + settings.getint("RETRY_TIMES")
         self._retry_wait = settings.getfloat("RETRY_WAIT")
         scope = Scope(self.scope)
-        # it starts while the models are read
-        process = (
-            PageProcess(settings, self.give_up) if wants_process(settings) else None
-        )
+        child = page_process(settings)  # it starts while the models are read
+        process = PageProcess(child, self.give_up) if child else None
         scorer = build_scorer(settings, self.langs, self.counts)
         profile = build_align_profile(settings)
         self.resumed = self.run_dir.open(self.langs)

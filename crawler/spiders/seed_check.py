@@ -20,7 +20,7 @@ from scrapy.utils.project import get_project_settings
 from twisted.python.failure import Failure
 
 from crawler.components.address_guard import AddressRules
-from crawler.components.assembly import check_project, check_settings
+from crawler.components.checks import check_project, check_settings
 from crawler.components.exchange import exchange_of
 from crawler.data import Lang
 from crawler.errors import ProfileError

@@ -14,7 +14,18 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from tests.commands import DEMO, DEMO_SEEDS, PATIENCE, Run, crawl, crawling, error_line
+from tests.commands import (
+    DEMO,
+    DEMO_SEEDS,
+    PATIENCE,
+    ROOT,
+    Run,
+    crawl,
+    crawl_command,
+    crawling,
+    environment,
+    error_line,
+)
 from tests.webserver import Server, page
 from tests.worlds import build_site
 
@@ -159,3 +170,13 @@ def test_a_long_answer_holds_nobody_up(tmp_path):
         done = crawl(f"{one.url('/')},{two.url('/')}", "en,is", run.path, **settings)
     assert done.returncode == 0, done.stderr
     assert [visit["links"] for visit in run.visits[:2]] == [3000, 3000]
+
+
+def test_a_crawl_that_cannot_begin_leaves_none_behind(tmp_path):
+    command = crawl_command(DEMO_SEEDS, "en", tmp_path / "run", PAGE_PROCESS=True)
+    begun = subprocess.Popen(
+        command, cwd=ROOT, env=environment(), start_new_session=True
+    )
+    assert begun.wait(PATIENCE) != 0
+    with pytest.raises(ProcessLookupError):
+        os.killpg(begun.pid, signal.SIGKILL)

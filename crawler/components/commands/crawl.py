@@ -20,7 +20,8 @@ from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 from scrapy.utils.log import DEFAULT_LOGGING
 
-from crawler.components.assembly import check_project
+from crawler.components.checks import check_project
+from crawler.components.page_process import start_early
 from crawler.errors import BifocalError
 
 
@@ -41,10 +42,13 @@ class Command(CrawlCommand):
     """Runs a spider and reports what ended it."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Quiet Scrapy, before it starts to talk."""
+        """Quiet Scrapy, before it starts to talk; start what takes longest."""
         super().process_options(args, opts)
         if opts.loglevel is None:
             quiet_scrapy()
+        assert self.settings is not None
+        if args == ["bilingual"]:
+            start_early(self.settings)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider by name."""

@@ -7,7 +7,6 @@ from crawler.components.assembly import (
     build_align_profile,
     build_model,
     build_scorer,
-    check_settings,
 )
 from crawler.data import LangPair
 from crawler.errors import ProfileError
@@ -65,26 +64,3 @@ def test_what_is_no_model_is_told():
 def test_an_align_profile_that_is_not_there_is_told():
     with pytest.raises(ProfileError, match=r"nowhere.toml"):
         build_align_profile(Settings({"ALIGN_PROFILE": "nowhere.toml"}))
-
-
-DEFAULTS = Settings({"RETRY_TIMES": 2, "DOWNLOAD_DELAY": 1.0, "SITEMAPS": True})
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("RETRY_TIMES", "many"),
-        ("DOWNLOAD_DELAY", "1s"),
-        ("DOWNLOAD_DELAY", None),
-        ("SITEMAPS", "perhaps"),
-    ],
-)
-def test_a_setting_that_is_no_number_is_named(name, value):
-    with pytest.raises(ProfileError, match=f"{name}={value}: .*the profile has "):
-        check_settings(Settings({name: value}), DEFAULTS)
-
-
-def test_numbers_may_be_written_as_text():
-    given = {"RETRY_TIMES": "3", "DOWNLOAD_DELAY": "1e-2", "SITEMAPS": "0"}
-    check_settings(Settings(given), DEFAULTS)
-    check_settings(DEFAULTS, DEFAULTS)
