@@ -20,6 +20,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from crawler.aligner.words import distinct
 from crawler.data import Sketch
 
 T = TypeVar("T", bound=Hashable)
@@ -93,7 +94,7 @@ def ngrams(sketch: Sketch) -> NDArray[np.uint64]:
     hashed = np.zeros(count, np.uint64)
     for offset in range(_NGRAM):
         hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + words[offset : offset + count]
-    return np.unique(hashed)
+    return distinct(hashed)
 
 
 def jaccard(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> float:

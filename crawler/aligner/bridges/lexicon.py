@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from crawler.data import LangPair
 from crawler.errors import ProfileError
@@ -145,8 +146,8 @@ def induce(
     if not chosen:
         return Lexicon.empty(langs)
     links = _Links.between(chosen)
-    forward = links.expected(links.src_of, links.trg_token, config.iterations)
-    backward = links.expected(links.trg_of, links.src_token, config.iterations)
+    forward = _expected(links.src_of, links.of_trg, config.iterations)
+    backward = _expected(links.trg_of, links.of_src, config.iterations)
     count = np.sqrt(forward * backward)
     probability = np.sqrt(
         forward
@@ -171,15 +172,14 @@ def induce(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Links:
-    """Every possible link of every segment; `type` numbers the distinct word pairs."""
+    """Every possible link of every segment, by its type: which word with which."""
 
     src_words: NDArray[np.uint32]
     trg_words: NDArray[np.uint32]
-    type: NDArray[np.int64]  # of each link
-    src_token: NDArray[np.int64]  # of each link: which word of which segment
-    trg_token: NDArray[np.int64]
     src_of: NDArray[np.int64]  # of each type: its word
     trg_of: NDArray[np.int64]
+    of_src: csr_matrix  # (src token × type): the links of each token
+    of_trg: csr_matrix
 
     @classmethod
     def between(cls, segments: Sequence[Segment]) -> _Links:
@@ -191,41 +191,46 @@ class _Links:
         )
         rows = np.array([len(src) for src, _ in segments])
         columns = np.array([len(trg) for _, trg in segments])
-        sizes = rows * columns
-        # the n-th link of a segment is between word n // columns and word n % columns
-        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        width = np.repeat(columns, sizes)
-        src_token = np.repeat(np.cumsum(rows) - rows, sizes) + within // width
-        trg_token = np.repeat(np.cumsum(columns) - columns, sizes) + within % width
-        pair = src_ids[src_token] * len(trg_words) + trg_ids[trg_token]
+        # a src token is linked to all trg tokens of its segment
+        width = np.repeat(columns, rows)
+        ends = np.r_[0, np.cumsum(width)]
+        first = np.repeat(np.cumsum(columns) - columns, rows)
+        trg_token = np.arange(ends[-1]) + np.repeat(first - ends[:-1], width)
+        pair = np.repeat(src_ids * len(trg_words), width) + trg_ids[trg_token]
         types, type_of = np.unique(pair, return_inverse=True)
+        by_src = csr_matrix((type_of, trg_token, ends), (len(src_ids), len(trg_ids)))
+        by_trg = by_src.tocsc()
         return cls(
             src_words,
             trg_words,
-            type_of,
-            src_token,
-            trg_token,
             types // len(trg_words),
             types % len(trg_words),
+            *(
+                csr_matrix(
+                    (np.ones(len(links.data)), links.data, links.indptr),
+                    (len(links.indptr) - 1, len(types)),
+                )
+                for links in (by_src, by_trg)
+            ),
         )
 
-    def expected(
-        self, given: NDArray[np.int64], token: NDArray[np.int64], iterations: int
-    ) -> NDArray[np.float64]:
-        """Expected links of each type when each `token` comes from one `given` word.
 
-        IBM model 1 with a uniform empty word.
-        """
-        probability = np.ones(len(given)) / len(given)
-        empty = 1 / len(given)
-        counts: NDArray[np.float64] = probability
-        for _ in range(iterations):
-            weight = probability[self.type]
-            share = weight / (np.bincount(token, weight) + empty)[token]
-            counts = np.bincount(self.type, share, len(given)).astype(float)
-            probability = counts / np.bincount(given, counts)[given]
-            empty = 1e-3  # a word without a translation has to come from somewhere
-        return counts
+def _expected(
+    given: NDArray[np.int64], links: csr_matrix, iterations: int
+) -> NDArray[np.float64]:
+    """Expected links of each type, when each token comes from one `given` word.
+
+    IBM model 1 with a uniform empty word. `given` is a type's word in the language that
+    the tokens are not in.
+    """
+    probability = np.full(len(given), 1 / len(given))
+    empty = 1 / len(given)
+    counts: NDArray[np.float64] = probability
+    for _ in range(iterations):
+        counts = probability * (links.T @ (1 / (links @ probability + empty)))
+        probability = counts / np.bincount(given, counts)[given]
+        empty = 1e-3  # a word without a translation has to come from somewhere
+    return counts
 
 
 def _distinct(segments: Sequence[Segment], config: LexiconConfig) -> list[Segment]:

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags
+from scipy.sparse import csr_matrix
 
 from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.words import distinct
 from crawler.data import Sketch
 
 
@@ -41,8 +43,8 @@ def project(
     """Unit vectors of both sides' pages over one vocabulary."""
     config = config or ProjectionConfig()
     words = [np.concatenate([s.words for s in side]) for side in (src, trg)]
-    trg_words = np.unique(words[1])
-    vocabulary = np.union1d(words[0], trg_words)
+    trg_words = distinct(words[1])
+    vocabulary = distinct(np.concatenate([words[0], trg_words]))
     bridge = translation_matrix(trg_words, vocabulary, lexicon)
     counts = [word_counts(src, vocabulary), word_counts(trg, trg_words)]
     frequency = _document_frequency(counts[0])
@@ -91,14 +93,17 @@ def _places(
 
 def word_counts(pages: Sequence[Sketch], vocabulary: NDArray[np.uint32]) -> csr_matrix:
     """How often each page has each word of a sorted vocabulary, which has them all."""
-    ends = np.cumsum([0, *(len(page.words) for page in pages)])
     words = np.concatenate([page.words for page in pages])
-    matrix = csr_matrix(
-        (np.ones(len(words), np.float32), np.searchsorted(vocabulary, words), ends),
+    # one number for a page and a word: numbers are sorted in no time
+    above = np.arange(len(pages) + 1, dtype=np.uint64) << np.uint64(32)
+    page_of = np.repeat(above[:-1], [len(page.words) for page in pages])
+    keys, counts = np.unique(page_of | words, return_counts=True)
+    ends = np.searchsorted(keys, above)
+    columns = np.searchsorted(vocabulary, keys.astype(np.uint32))
+    return csr_matrix(
+        (counts.astype(np.float32), columns, ends),
         shape=(len(pages), len(vocabulary)),
     )
-    matrix.sum_duplicates()
-    return matrix
 
 
 def _document_frequency(counts: csr_matrix) -> NDArray[np.float64]:
@@ -110,20 +115,21 @@ def _bm25(
 ) -> csr_matrix:
     lengths = np.asarray(tf.sum(axis=1)).ravel()
     norm = 1 - config.b + config.b * lengths / max(lengths.mean(), 1)
-    saturated = tf.copy()
     per_term = np.repeat(config.k1 * norm, np.diff(tf.indptr))
-    saturated.data = tf.data * (config.k1 + 1) / (tf.data + per_term)
-    return saturated @ diags(idf)
+    saturated = tf.data * (config.k1 + 1) / (tf.data + per_term)
+    return csr_matrix((saturated * idf[tf.indices], tf.indices, tf.indptr), tf.shape)
 
 
 def _unit(weights: csr_matrix, max_terms: int) -> csr_matrix:
     """Rows of unit length, of which the weightiest terms are kept."""
-    weights = weights.tocsr().astype(np.float32)
-    squares = np.asarray(weights.multiply(weights).sum(axis=1)).ravel()
-    scale = 1 / np.sqrt(np.maximum(squares, 1e-12))
+    weights.sort_indices()
     row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
-    data = weights.data * scale[row].astype(np.float32)
-    order = np.lexsort((weights.indices, -data, row))
-    rank = np.arange(len(order)) - weights.indptr[row[order]]
-    kept = order[rank < max_terms]
-    return csr_matrix((data[kept], (row[kept], weights.indices[kept])), weights.shape)
+    squares = np.bincount(row, weights.data**2, weights.shape[0])
+    data = (weights.data / np.sqrt(np.maximum(squares, 1e-12))[row]).astype(np.float32)
+    kept = np.ones(len(data), bool)
+    for start, end in pairwise(weights.indptr.tolist()):
+        if end - start > max_terms:
+            weakest = np.argsort(-data[start:end], kind="stable")[max_terms:]
+            kept[start + weakest] = False
+    ends = np.r_[0, np.cumsum(kept)][weights.indptr]
+    return csr_matrix((data[kept], weights.indices[kept], ends), weights.shape)

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from crawler.aligner.sketch import CODE
+from crawler.aligner.words import distinct
 from crawler.data import Sketch
 
 MAX_BLOCKS = 300  # the time of an alignment grows with the square: 3 ms here
@@ -56,22 +56,18 @@ def cheapest_path(cost: NDArray[np.float64]) -> list[tuple[int, int]]:
     [(0, 0), (1, 2)]
     """
     rows, columns = cost.shape
-    total = np.empty((rows + 1, columns + 1))
-    skips = _SKIP * np.arange(columns + 1)
-    total[0] = skips
+    saved = 2 * _SKIP - cost  # by a bead in place of two skips
+    best = np.zeros((rows + 1, columns + 1))  # the most that can be saved
     for i in range(rows):
-        row = total[i] + _SKIP
-        row[1:] = np.minimum(row[1:], total[i, :-1] + cost[i])
-        # skipping to the right costs the same everywhere: a running minimum
-        total[i + 1] = np.minimum.accumulate(row - skips) + skips
+        row = np.maximum(best[i, 1:], best[i, :-1] + saved[i])
+        np.maximum.accumulate(row, out=best[i + 1, 1:])
     path = []
-    totals = total.tolist()
     i, j = rows, columns
     while i and j:
-        here = totals[i][j] + 1e-9  # a running minimum rounds
-        if totals[i - 1][j] + _SKIP <= here:
+        here = best[i, j] - 1e-9  # what is equal differs by rounding
+        if best[i - 1, j] >= here:
             i -= 1
-        elif totals[i][j - 1] + _SKIP <= here:
+        elif best[i, j - 1] >= here:
             j -= 1
         else:
             i, j = i - 1, j - 1
@@ -85,25 +81,46 @@ def _words(sketch: Sketch) -> list[NDArray[np.uint32]]:
 
 def _overlap(src: Sketch, trg: Sketch) -> NDArray[np.float64]:
     """Dice's coefficient of the words of every two blocks."""
-    vocabulary = np.unique(np.concatenate([src.words, trg.words]))
-    sides = [_incidence(sketch, vocabulary) for sketch in (src, trg)]
-    shared = (sides[0] @ sides[1].T).toarray()
-    sizes = [np.asarray(side.sum(axis=1)).ravel() for side in sides]
+    (src_sizes, src_block, src_words), (trg_sizes, trg_block, trg_words) = (
+        _distinct_words(sketch) for sketch in (src, trg)
+    )
+    common = np.intersect1d(
+        distinct(src_words), distinct(trg_words), assume_unique=True
+    )
+    # sums of ones in float32 are exact, and BLAS knows it
+    shared = _incidence(src_block, src_words, common, len(src_sizes)) @ (
+        _incidence(trg_block, trg_words, common, len(trg_sizes)).T
+    )
     overlap: NDArray[np.float64] = (
-        2 * shared / np.maximum(sizes[0][:, None] + sizes[1][None, :], 1)
+        2 * shared / np.maximum(src_sizes[:, None] + trg_sizes[None, :], 1)
     )
     return overlap
 
 
-def _incidence(sketch: Sketch, vocabulary: NDArray[np.uint32]) -> csr_matrix:
-    blocks = min(len(sketch.blocks), MAX_BLOCKS)
-    counts = sketch.block_words.astype(np.int64)[:blocks]
-    ends = np.minimum(np.cumsum(counts), len(sketch.words))
-    words = np.searchsorted(vocabulary, sketch.words[: ends[-1] if blocks else 0])
-    matrix = csr_matrix(
-        (np.ones(len(words)), words, np.r_[0, ends]),
-        shape=(blocks, max(len(vocabulary), 1)),
-    )
-    matrix.sum_duplicates()
-    matrix.data[:] = 1
-    return matrix
+def _distinct_words(
+    sketch: Sketch,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]:
+    """How many different words each block has; and (block, word) for each of them."""
+    counts = sketch.block_words[:MAX_BLOCKS].astype(np.int64)
+    words = sketch.words[: counts.sum()]
+    block = np.repeat(np.arange(len(counts), dtype=np.uint64), counts)[: len(words)]
+    keys = distinct(block << np.uint64(32) | words)
+    block_of = (keys >> np.uint64(32)).astype(np.int64)
+    sizes = np.bincount(block_of, minlength=len(counts))
+    return sizes, block_of, keys.astype(np.uint32)
+
+
+def _incidence(
+    block: NDArray[np.int64],
+    words: NDArray[np.uint32],
+    vocabulary: NDArray[np.uint32],
+    blocks: int,
+) -> NDArray[np.float32]:
+    """1 where a block has a word of the vocabulary, one row for each block."""
+    incidence = np.zeros((blocks, len(vocabulary)), np.float32)
+    if len(vocabulary):
+        place = np.searchsorted(vocabulary, words)
+        place[place == len(vocabulary)] = 0
+        there = vocabulary[place] == words
+        incidence[block[there], place[there]] = 1
+    return incidence

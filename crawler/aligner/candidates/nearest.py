@@ -9,12 +9,14 @@ See also: `shared_words` and `translated_words`, which make the vectors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+
+_Best = tuple[NDArray[np.float32], NDArray[np.int64]]  # cosines, and where they stand
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class NearestConfig:
 
     n_best: int = 8  # ALIGNMENT section 6: the right page is in the first 8 in 99.9 %
     min_cosine: float = 0.02  # below it two pages share a number by chance
-    cells: int = 1 << 24  # cosines held at a time: 64 MB
+    cells: int = 1 << 23  # cosines held at a time, by row and by column: 64 MB
 
 
 @dataclass(slots=True)
@@ -64,11 +66,9 @@ def nearest(
     """
     config = config or NearestConfig()
     found = Neighbours()
-    for one, other, matrices in (
-        (src, trg, (rows, columns)),
-        (trg, src, (columns, rows)),
-    ):
-        for page, (cosines, places) in zip(one, _best(*matrices, config)):
+    by_row, by_column = _best(rows, columns, config)
+    for one, other, best in ((src, trg, by_row), (trg, src, by_column)):
+        for page, (cosines, places) in zip(one, best):
             found.ranked[page] = [
                 (other[place], cosine)
                 for place, cosine in zip(places.tolist(), cosines.tolist())
@@ -82,21 +82,42 @@ def nearest(
 
 def _best(
     rows: csr_matrix, columns: csr_matrix, config: NearestConfig
-) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int64]]]:
-    """For each row the largest cosines above 0, and their columns."""
+) -> tuple[list[_Best], list[_Best]]:
+    """For each row the largest cosines above 0, and their columns; and vice versa."""
+    by_row: list[_Best] = []
+    by_column: list[list[_Best]] = []  # for each block of rows
+    block = max(1, config.cells // max(columns.shape[0], 1))
     columns = columns.T.tocsr()
-    block = max(1, config.cells // max(columns.shape[1], 1))
     for start in range(0, rows.shape[0], block):
-        for cosines in (rows[start : start + block] @ columns).toarray():
-            top = _top(cosines, config.n_best)
-            yield cosines[top], top
+        cosines = (rows[start : start + block] @ columns).toarray()
+        by_row += [_top(row, config.n_best) for row in cosines]
+        by_column.append(
+            [
+                _top(column, config.n_best, start)
+                for column in np.ascontiguousarray(cosines.T)
+            ]
+        )
+    return by_row, [_joined(parts, config.n_best) for parts in zip(*by_column)]
 
 
-def _top(values: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-    """Indices of the largest values above 0, largest first; the earlier of equals."""
+def _joined(parts: Sequence[_Best], count: int) -> _Best:
+    """The best of several."""
+    if len(parts) == 1:
+        return parts[0]
+    values, places = (np.concatenate(column) for column in zip(*parts))
+    best, chosen = _top(values, count)
+    return best, places[chosen]
+
+
+def _top(values: NDArray[np.float32], count: int, start: int = 0) -> _Best:
+    """The largest values above 0 and their places, counted from `start`.
+
+    Largest first; of equals the earlier.
+    """
     if len(values) > 4 * count:
         floor = np.partition(values, -count)[-count]
         chosen = np.flatnonzero(values >= max(floor, np.finfo(np.float32).tiny))
     else:
         chosen = np.flatnonzero(values > 0)
-    return chosen[np.argsort(-values[chosen], kind="stable")][:count]
+    chosen = chosen[np.argsort(-values[chosen], kind="stable")][:count]
+    return values[chosen], chosen + start

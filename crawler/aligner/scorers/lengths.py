@@ -17,6 +17,7 @@ import numpy as np
 
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.scorers.ngrams import cosine
+from crawler.aligner.words import distinct
 from crawler.data import CandidatePair, Sketch
 
 
@@ -55,4 +56,4 @@ def log_ratio(src: Sketch, trg: Sketch) -> float:
 
 
 def _numbers(sketch: Sketch) -> np.ndarray:
-    return np.unique(sketch.words[sketch.words & 1 == 1])
+    return distinct(sketch.words[sketch.words & 1 == 1])

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.aligner.frequencies import Frequencies
-from crawler.data import CandidatePair, Sketch
+from crawler.aligner.words import distinct
+from crawler.data import CandidatePair
 
 
 class NgramScorer:
@@ -32,16 +33,11 @@ class NgramScorer:
         return [
             {
                 "ngrams.cosine": cosine(
-                    _terms(pair.src), _terms(pair.trg), self.frequencies
+                    distinct(pair.src.words), distinct(pair.trg.words), self.frequencies
                 )
             }
             for pair in pairs
         ]
-
-
-def _terms(sketch: Sketch) -> NDArray[np.uint32]:
-    # asked for counts numpy sorts, which takes a third of the time that hashing does
-    return np.unique(sketch.words, return_counts=True)[0]
 
 
 def cosine(
