@@ -19,12 +19,10 @@ from typing import NamedTuple
 
 from crawler.extract.pieces import repaired
 
-# In lexbor's output < and > stand in text only as entities, attribute values are always
-# quoted, and quotes in them escaped. Comments may hold anything, and a name anything
-# but HTML's white space: `<a href="x""class="y">` has an attribute called `"class`.
-_TAG = re.compile(
-    r'<!--.*?-->|<!DOCTYPE[^>]*>|<([^ >]+(?: =?[^ =>]*="[^"]*")*)>', re.DOTALL
-)
+# In lexbor's output < and > stand in text and in attribute values only as entities, so
+# what begins with < ends at the first >; but a comment, which may hold anything. It is
+# no tag, nor are declarations and instructions.
+_TAG = re.compile(r"<(?:!--.*?--|[!?][^>]*|([^ >][^>]*))>", re.DOTALL)
 
 # The start tags that links, images, and what the page says of itself, are read from.
 _SPEAKING = frozenset(
@@ -55,6 +53,8 @@ class Linearized:
     title: str
 
 
+# Attribute values are always quoted, and quotes in them escaped. A name may be anything
+# but HTML's white space: `<a href="x""class="y">` has an attribute called `"class`.
 _ATTRIBUTE = re.compile(r'([^\s="\'<>/]+)="([^"]*)"')
 
 
