@@ -30,10 +30,10 @@ CREATE TABLE IF NOT EXISTS texts (
 _ADD = "INSERT OR IGNORE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 _REPLACE = "REPLACE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 # What is here can be made again from the WARC files: no waiting for the disk. Small
-# pages, as in crawler.aligner.store.
+# pages and a small cache, as in crawler.aligner.store.
 _PRAGMAS = """
 PRAGMA page_size = 2048;
-PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000;
+PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
 """
 
 

@@ -14,8 +14,10 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
+import deflate
 from fastwarc.stream_io import BrotliReader, ZstdReader
 
 # Six times what is ever parsed of a page (crawler.extract.document.MAX_BODY). A bomb of
@@ -26,6 +28,7 @@ MAX_HEAD = 256 * 2**10
 _MAX_CODINGS = 4  # nobody packs a page more often than this, except to hurt
 _PIECE = 64 * 2**10  # bytes decoded at a time
 _STEP = 4 * 2**10  # packed bytes handed to zlib at a time
+_GZIP = b"\x1f\x8b\x08"  # begins each member
 
 _STATUS_LINE = re.compile(r"HTTP/(\d(?:\.\d)?)[ \t]+(\d{3})(?:[ \t]+(.*))?[ \t]*$")
 _CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
@@ -123,6 +126,8 @@ def dechunk(body: bytes) -> tuple[bytes, bool]:
 
 def _decode(body: bytes, coding: str) -> tuple[bytes, str | None]:
     """The body without one content coding, and the name of what was wrong with it."""
+    if coding in ("gzip", "x-gzip") and (whole := _gunzip(body)) is not None:
+        return whole, None
     pieces = _pieces(body, coding)
     if pieces is None:
         return body, "encoding"
@@ -156,6 +161,18 @@ def _pieces(body: bytes, coding: str) -> Iterator[bytes] | None:
     return None
 
 
+def _gunzip(body: bytes) -> bytes | None:
+    """A body that is one gzip member as it should be, at once: as nearly all are.
+
+    libdeflate takes a third of the time, but gives all or nothing.
+    """
+    size = int.from_bytes(body[-4:], "little")  # as the member's end has it
+    if 0 < size <= MAX_DECODED and body.find(_GZIP, 1) < 0:
+        with suppress(deflate.DeflateError, ValueError):
+            return bytes(deflate.gzip_decompress(body))
+    return None
+
+
 def _inflate(body: bytes, window_bits: int) -> Iterator[bytes]:
     """Inflate members until one is not followed by another.
 
@@ -163,7 +180,7 @@ def _inflate(body: bytes, window_bits: int) -> Iterator[bytes]:
     steps: a damaged page keeps all but its end.
     """
     position = 0
-    while position == 0 or body[position : position + 2] == b"\x1f\x8b":
+    while position == 0 or body[position : position + 3] == _GZIP:
         decoder = zlib.decompressobj(window_bits)
         while not decoder.eof and position < len(body):
             step = body[position : position + _STEP]
