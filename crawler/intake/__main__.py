@@ -22,11 +22,14 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from time import monotonic
 
+from crawler.data import Page
 from crawler.errors import BifocalError
+from crawler.extract.document import read_page
 from crawler.intake import messages
 from crawler.intake.intake import OURS, Intake, IntakeConfig
 from crawler.intake.spare_time import EVERY
 from crawler.rundir import RunDir
+from crawler.warc.reader import NO_DATE
 
 Inbox = SimpleQueue[bytes | None]  # None: nothing came for a while
 
@@ -84,6 +87,13 @@ def _reply(intake: Intake, fields: messages.Fields, body: bytes) -> bytes:
         return messages.bug_message(traceback.format_exc())
 
 
+def warm_up() -> None:
+    """Read a page, while nobody waits: the first one takes 25 ms more, for tables."""
+    headers = (("Content-Type", "text/html"),)
+    body = b"<p>Whose languages are told by tables, as the parts of hosts are."
+    read_page(Page("http://www.example.org/", 200, headers, body, NO_DATE))
+
+
 def main() -> None:
     """Serve the crawl at the other end of the socket that is named."""
     for number in (signal.SIGINT, signal.SIGTERM):  # the crawl says when to end
@@ -91,6 +101,7 @@ def main() -> None:
     socket, level, form, dates = sys.argv[1:]
     logging.basicConfig(level=level, format=form, datefmt=dates)
     connection = Connection(int(socket))
+    warm_up()
     try:
         fields, _ = messages.unpack(connection.recv_bytes())
     except (EOFError, OSError):  # the crawl was killed before it said a word
