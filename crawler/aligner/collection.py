@@ -43,6 +43,7 @@ class Collection:
         for number, row in enumerate(self.rows):
             self.sides[row.side].append(number)
         self.frequencies = frequencies or self._count(boilerplate)
+        self.whole = lru_cache(1)(self._whole)  # `sketch` asks for it, too
         self.sketch = lru_cache(_CACHED)(self._sketch)
 
     def side(self, number: int) -> int:
@@ -80,7 +81,7 @@ class Collection:
             counted |= copies
         return frequencies
 
-    def whole(self, number: int) -> Sketch:
+    def _whole(self, number: int) -> Sketch:
         """The sketch of a page as it was stored, boilerplate and all."""
         return next(self.store.get([self.rows[number].id]))
 

@@ -49,13 +49,15 @@ class PairJudge:
         self._cheap: list[PairScorer] = [
             OverlapScorer(frequencies),
             LengthScorer(frequencies, usual),
-            NgramScorer(frequencies) if lexicon is None else TsimScorer(lexicon),
         ]
+        self._content: PairScorer = (
+            NgramScorer(frequencies) if lexicon is None else TsimScorer(lexicon)
+        )
         self._dear: list[PairScorer] = [StrandScorer()]
         self._differences = SiteDifferences()
 
     def admit(self, pair: CandidatePair) -> Features | None:
-        """The cheap features of a pair; None if it cannot be a translation."""
+        """All but the dear features; None if a pair cannot be a translation."""
         features: Features = {}
         for scorer in self._cheap:
             features.update(scorer.score([pair])[0])
@@ -63,6 +65,7 @@ class PairJudge:
         if refused:
             self._count(refused)
             return None
+        features.update(self._content.score([pair])[0])
         return features
 
     def adapt(

@@ -43,9 +43,9 @@ class NgramScorer:
 def cosine(
     a: NDArray[np.uint32], b: NDArray[np.uint32], frequencies: Frequencies
 ) -> float:
-    """Idf cosine of two sorted sets of terms; 0 if either is empty."""
-    if not len(a) or not len(b):
-        return 0.0
+    """Idf cosine of two sorted sets of terms; 0 if they share none."""
     shared = frequencies.idf(np.intersect1d(a, b, assume_unique=True))
+    if not shared.any():
+        return 0.0
     norms = np.linalg.norm(frequencies.idf(a)) * np.linalg.norm(frequencies.idf(b))
-    return float(shared @ shared / norms) if norms > 0 else 0.0
+    return float(shared @ shared / norms)

@@ -48,8 +48,7 @@ class OverlapScorer:
             return 0.0
         idf = self.frequencies.idf
         shared = float(idf(np.intersect1d(a, b, assume_unique=True)).sum())
-        total = float(idf(a).sum() + idf(b).sum()) - shared
-        return shared / total if total > 0 else 0.0
+        return shared / (float(idf(a).sum() + idf(b).sum()) - shared) if shared else 0.0
 
 
 def identical(a: Sketch, b: Sketch) -> float:

@@ -24,7 +24,7 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.data import CandidatePair
 
 FIRST_WORDS = 500  # section 3.3
-_REMEMBERED = 512  # pages, some 10 KB each
+_REMEMBERED = 2048  # pages, some 5 KB each
 
 Words = NDArray[np.uint32]
 
