@@ -70,6 +70,7 @@ EVIDENCE = {
     # that they are made of have weights besides.
     "isotonic.markup": 0.5,
     "isotonic.length": 0.5,
+    "isotonic.blocks": 0.5,
     # Nats as well, as they are. (More of them finds more halves of pages, and accepts
     # more pages without a partner.)
     "likelihood.src": 1.0,

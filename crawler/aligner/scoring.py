@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.profile import AlignProfile
+from crawler.aligner.scorers.avsim import AvsimScorer
 from crawler.aligner.scorers.combine import load_model
 from crawler.aligner.scorers.isotonic import SiteDifferences
 from crawler.aligner.scorers.lengths import LengthScorer
@@ -29,7 +30,9 @@ class PairJudge:
     """Scores the candidates of one site; counts why others were refused.
 
     `usual` is the log length ratio that translations have there. With a lexicon,
-    content is compared through it, and another model weighs the features.
+    content is compared through it, and another model weighs the features; with one
+    whose links are `confirmed` by other pairs (`bridges.leaving_one_out`) each two
+    blocks are, too.
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class PairJudge:
         *,
         usual: float = 0.0,
         lexicon: Lexicon | None = None,
+        confirmed: Lexicon | None = None,
     ) -> None:
         self.profile = profile
         self.counts = counts
@@ -54,6 +58,8 @@ class PairJudge:
             NgramScorer(frequencies) if lexicon is None else TsimScorer(lexicon)
         )
         self._dear: list[PairScorer] = [StrandScorer()]
+        if confirmed is not None:
+            self._dear.append(AvsimScorer(confirmed))
         self._differences = SiteDifferences()
 
     def admit(self, pair: CandidatePair) -> Features | None:
@@ -73,7 +79,8 @@ class PairJudge:
     ) -> None:
         """Fit the model to the site, of which some admitted pairs are known."""
         if known:
-            self._complete(known)
+            for scorer in self._dear:
+                self._complete(scorer, known)
             pairs = [features for _, features in known]
             self._differences = SiteDifferences(pairs, right)
             for features in pairs:
@@ -88,16 +95,15 @@ class PairJudge:
         The features are what `admit` gave, and what is known of a pair beyond its two
         pages; those that are still absent are added.
         """
-        likely = []
-        for number, (_, features) in enumerate(admitted):
+        for _, features in admitted:
             # without neighbours to compare with, a cosine stands for itself
             for name in ("nearest.cosine", "margin.src", "margin.trg"):
                 features.setdefault(name, features.get("ngrams.cosine", 0.0))
-            if self.model.best_case(features | self._differences.best) >= min_score:
-                likely.append(number)
-            else:
-                self._count("content")
-        self._complete([admitted[number] for number in likely])
+        likely = list(range(len(admitted)))
+        for scorer in self._dear:
+            likely = [n for n in likely if self._best_case(admitted[n][1]) >= min_score]
+            self._complete(scorer, [admitted[n] for n in likely])
+        self.counts["align/rejected/content"] += len(admitted) - len(likely)
         scores: list[PairScore | None] = [None] * len(admitted)
         for number in likely:
             pair, features = admitted[number]
@@ -111,16 +117,22 @@ class PairJudge:
             )
         return scores
 
-    def _complete(self, pairs: Sequence[tuple[CandidatePair, Features]]) -> None:
-        """Add the features of the dear scorers where they are absent."""
-        for scorer in self._dear:
-            left = [
-                (pair, features)
-                for pair, features in pairs
-                if not any(name.startswith(scorer.name) for name in features)
-            ]
-            for (_, features), found in zip(left, scorer.score([p for p, _ in left])):
-                features.update(found)
+    def _best_case(self, features: Features) -> float:
+        """The most that the score can become once all scorers have been asked."""
+        return self.model.best_case(features | self._differences.features(features))
+
+    @staticmethod
+    def _complete(
+        scorer: PairScorer, pairs: Sequence[tuple[CandidatePair, Features]]
+    ) -> None:
+        """Add the features of a dear scorer where they are absent."""
+        left = [
+            (pair, features)
+            for pair, features in pairs
+            if not any(name.startswith(scorer.name) for name in features)
+        ]
+        for (_, features), found in zip(left, scorer.score([p for p, _ in left])):
+            features.update(found)
 
     def _count(self, reason: str) -> None:
         self.counts[f"align/rejected/{reason}"] += 1

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from crawler.aligner.bridges.leaving_one_out import confirmed
 from crawler.aligner.bridges.lexicon import Lexicon, Segment, induce
 from crawler.aligner.bridges.segments import segments_of
 from crawler.aligner.candidates.links import declared_pairs
@@ -88,7 +89,7 @@ class SiteAlignment:
         self.collection = collection
         self.profile = profile
         self.counts = counts
-        self.lexicon = known = known or None  # an empty one is none
+        self.lexicon = self._given = known or None  # an empty one is none
         self._texts = [
             [page for page in side if self._is_text(page)] for side in collection.sides
         ]
@@ -105,11 +106,12 @@ class SiteAlignment:
         self._segments: dict[_Pair, list[Segment]] = {}
         self._same_shape: dict[_Pair, float] = {}
         self.learned = Lexicon.empty(collection.store.langs)
+        self._taught_by: list[_Pair] = []
         self._usual = 0.0
         if first_look:
             self._compare(only_mutual=True)
         else:
-            self._bootstrap(known)
+            self._bootstrap()
         self._members = self._clusters.members(p for side in self._texts for p in side)
         self.pairs = self._decide()
 
@@ -191,6 +193,7 @@ class SiteAlignment:
             self._refusals,
             usual=self._usual,
             lexicon=self.lexicon,
+            confirmed=None if only_mutual else self._confirmed(),
         )
         name = frozenset(["words" if self.lexicon is None else "lexicon"])
         found = dict(self._proposed)
@@ -361,33 +364,40 @@ class SiteAlignment:
 
     # ------------------------------------------------------------ the bootstrap
 
-    def _bootstrap(self, known: Lexicon | None) -> None:
+    def _bootstrap(self) -> None:
         """Compare through a lexicon of the surest pairs, until it finds no more."""
         config = self.profile.bootstrap
         sure: list[_Pair] = []
-        for share in config.shares[1:] if known else config.shares:
+        for share in config.shares[1:] if self._given else config.shares:
             self._compare(only_mutual=True)
             sure = self._sure()
             own = self._learn(sure, share)
             if self.lexicon is None and len(sure) < _FEW * min(map(len, self._texts)):
                 own = self._more_telling(own, share)
-            if not self._take(own, known):
+            if not self._take(own):
                 break
         self._compare()
         for _ in range(config.more_rounds if len(self.learned) else 0):
             before, sure = len(sure), self._sure()
             if len(sure) < (1 + config.growth) * before:
                 break
-            if not self._take(self._learn(sure, config.shares[-1]), known):
+            if not self._take(self._learn(sure, config.shares[-1])):
                 break
             self._compare()
 
-    def _take(self, own: Lexicon, known: Lexicon | None) -> bool:
+    def _take(self, own: Lexicon) -> bool:
         """Compare through what the site taught from now on, if it taught anything."""
         if len(own):
             self.learned = own
-            self.lexicon = known + own if known else own
+            self.lexicon = self._given + own if self._given else own
         return len(own) > 0
+
+    def _confirmed(self) -> Lexicon | None:
+        """The lexicon, less what the site's pairs may have taught for themselves."""
+        sketch = self.collection.sketch
+        pairs = [(sketch(src), sketch(trg)) for src, trg in self._taught_by]
+        own = confirmed(self.learned, pairs)
+        return (self._given + own if self._given else own) or None
 
     def _more_telling(self, by_words: Lexicon, share: float) -> Lexicon:
         """That lexicon, or one seeded by shape if more pages find a partner through it.
@@ -444,6 +454,7 @@ class SiteAlignment:
         seeds = seeds[: min(round(share * len(seeds)), config.max_pairs)]
         if len(seeds) < config.min_pairs:
             return Lexicon.empty(self.collection.store.langs)
+        self._taught_by = seeds
         for pair in seeds:
             if pair not in self._segments:
                 pages = sketch(pair[0]), sketch(pair[1])

@@ -21,7 +21,7 @@ from crawler.aligner.words import distinct
 from crawler.data import Sketch
 
 MAX_BLOCKS = 300  # the time of an alignment grows with the square: 3 ms here
-_SKIP = 2.5  # a block without a partner
+SKIP = 2.5  # a block without a partner
 _LENGTH = 2.0  # for a ratio of e
 _OVERLAP = 4.0  # for the same words
 
@@ -56,7 +56,7 @@ def cheapest_path(cost: NDArray[np.float64]) -> list[tuple[int, int]]:
     [(0, 0), (1, 2)]
     """
     rows, columns = cost.shape
-    saved = 2 * _SKIP - cost  # by a bead in place of two skips
+    saved = 2 * SKIP - cost  # by a bead in place of two skips
     best = np.zeros((rows + 1, columns + 1))  # the most that can be saved
     for i in range(rows):
         row = np.maximum(best[i, 1:], best[i, :-1] + saved[i])

@@ -10,9 +10,10 @@ as the difference grows.
 Source: isotonic regression as calibration, Zadrozny & Elkan (2002), "Transforming
 classifier scores into accurate multiclass probability estimates", section 3.
 
-In: strand.dp and lengths.difference of pairs.  Out: isotonic.markup and
-isotonic.length, in nats: above 0 for a difference that right pairs have, below for one
-that others have; 0 where too few pairs are known.
+In: strand.dp, lengths.difference and avsim.difference of pairs.  Out: isotonic.markup,
+isotonic.length and isotonic.blocks, in nats: above 0 for a difference that right pairs
+have, below for one that others have; 0 where too few pairs are known, or none has been
+compared block by block.
 See also: `adaptation`, which moves the weights of features by the same pairs.
 """
 
@@ -23,16 +24,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-_SOURCES = {"isotonic.markup": "strand.dp", "isotonic.length": "lengths.difference"}
+_SOURCES = {
+    "isotonic.markup": "strand.dp",
+    "isotonic.length": "lengths.difference",
+    "isotonic.blocks": "avsim.difference",
+}
 _MIN_KNOWN = 20  # right pairs, and wrong ones; fewer tell no share of one in twenty
-_FEATURES = tuple(_SOURCES)
 
 
 class SiteDifferences:
-    """What the known pairs of a site say of differences.
-
-    `best` is the most that each feature can be.
-    """
+    """What the known pairs of a site say of differences."""
 
     def __init__(
         self, pairs: Sequence[Mapping[str, float]] = (), right: Sequence[bool] = ()
@@ -40,15 +41,17 @@ class SiteDifferences:
         self._steps: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         if min(sum(right), len(right) - sum(right)) >= _MIN_KNOWN:
             for name, source in _SOURCES.items():
+                if source not in pairs[0]:
+                    continue
                 values = np.array([features[source] for features in pairs])
                 self._steps[name] = evidence(values, np.array(right))
-        self.best = {name: float(nats.max()) for name, (_, nats) in self._steps.items()}
 
     def features(self, pair: Mapping[str, float]) -> dict[str, float]:
-        """Both features of a pair; its other features are given."""
-        found = dict.fromkeys(_FEATURES, 0.0)
+        """The nats of a pair; of a difference that is absent the most they can be."""
+        found = dict.fromkeys(_SOURCES, 0.0)
         for name, (bounds, nats) in self._steps.items():
-            place = np.searchsorted(bounds, pair[_SOURCES[name]] - 1e-9)
+            difference = pair.get(_SOURCES[name], 0.0)
+            place = np.searchsorted(bounds, difference - 1e-9)
             found[name] = float(nats[min(int(place), len(nats) - 1)])
         return found
 
