@@ -58,33 +58,16 @@ class AvsimScorer:
         return sum(float(alike[cell]) for cell in path) / max(len(path), 1)
 
 
-def similarities(links: LinkTable, src: _Page, trg: _Page) -> NDArray[np.float32]:
+def similarities(links: LinkTable, src: _Page, trg: _Page) -> NDArray[np.float64]:
     """The share of words of each two blocks that have a translation in the other."""
     (src_words, src_counts), (trg_words, trg_counts) = src, trg
-    rows, columns = links.between(src_words, trg_words)
-    in_trg = _translated(rows, trg_counts.T[columns] > 0, len(src_words))
-    in_src = _translated(columns, src_counts.T[rows] > 0, len(trg_words))
-    found = src_counts @ in_trg + (trg_counts @ in_src).T
+    linked = np.zeros((len(src_words), len(trg_words)), np.float32)
+    linked[links.between(src_words, trg_words)] = 1
+    found = src_counts @ np.minimum(linked @ trg_counts.T, 1)
+    found += np.minimum(src_counts @ linked, 1) @ trg_counts.T
     sizes = src_counts.sum(axis=1)[:, None] + trg_counts.sum(axis=1)
-    share: NDArray[np.float32] = found / sizes
+    share: NDArray[np.float64] = (found / sizes).astype(np.float64)
     return share
-
-
-def _translated(
-    words: NDArray[np.int64], has: NDArray[np.bool_], size: int
-) -> NDArray[np.float32]:
-    """Does a block have a translation of each of `size` words? Words × blocks.
-
-    `words` numbers the word of each link, `has` tells for each the blocks that have
-    its other word.
-    """
-    order = np.argsort(words, kind="stable")
-    words = words[order]
-    starts = np.flatnonzero(np.diff(words, prepend=-1))
-    found = np.zeros((size, has.shape[1]), np.float32)
-    if len(words):
-        found[words[starts]] = np.logical_or.reduceat(has[order], starts, axis=0)
-    return found
 
 
 def _page(sketch: Sketch) -> _Page:
