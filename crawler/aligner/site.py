@@ -442,7 +442,7 @@ class SiteAlignment:
         return sorted(clear, key=lambda pair: (-clear[pair], pair))
 
     def _learn(self, pairs: Sequence[_Pair], share: float) -> Lexicon:
-        """What the best of some pairs teach; `share` of them are used."""
+        """What the best of some pairs teach; `share` of them, if these are not few."""
         config = self.profile.bootstrap
         sketch = self.collection.sketch
         seeds = [
@@ -451,7 +451,8 @@ class SiteAlignment:
             if abs(log_ratio(sketch(src), sketch(trg)) - self._usual)
             < config.max_length_difference
         ]
-        seeds = seeds[: min(round(share * len(seeds)), config.max_pairs)]
+        enough = max(round(share * len(seeds)), config.at_least)
+        seeds = seeds[: min(enough, config.max_pairs)]
         if len(seeds) < config.min_pairs:
             return Lexicon.empty(self.collection.store.langs)
         self._taught_by = seeds

@@ -19,6 +19,7 @@ See also: `adaptation`, which moves the weights of features by the same pairs.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -38,21 +39,22 @@ class SiteDifferences:
     def __init__(
         self, pairs: Sequence[Mapping[str, float]] = (), right: Sequence[bool] = ()
     ) -> None:
-        self._steps: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+        self._steps: dict[str, tuple[list[float], list[float]]] = {}
         if min(sum(right), len(right) - sum(right)) >= _MIN_KNOWN:
             for name, source in _SOURCES.items():
                 if source not in pairs[0]:
                     continue
                 values = np.array([features[source] for features in pairs])
-                self._steps[name] = evidence(values, np.array(right))
+                bounds, nats = evidence(values, np.array(right))
+                self._steps[name] = bounds.tolist(), nats.tolist()
 
     def features(self, pair: Mapping[str, float]) -> dict[str, float]:
         """The nats of a pair; of a difference that is absent the most they can be."""
         found = dict.fromkeys(_SOURCES, 0.0)
         for name, (bounds, nats) in self._steps.items():
             difference = pair.get(_SOURCES[name], 0.0)
-            place = np.searchsorted(bounds, difference - 1e-9)
-            found[name] = float(nats[min(int(place), len(nats) - 1)])
+            place = bisect_left(bounds, difference - 1e-9)
+            found[name] = nats[min(place, len(nats) - 1)]
         return found
 
 

@@ -66,3 +66,21 @@ def test_shares_of_right_ones_never_rise(answers):
     place = np.searchsorted(bounds, x)
     shares = [right[place == n].mean() for n in range(len(bounds))]
     assert all(a > b for a, b in pairwise(shares))
+
+
+def test_an_unknown_difference_is_the_best_that_it_can_be():
+    site = known([0.0, 0.1] * 50, [0.3, 0.5] * 50)
+    unknown = site.features({"lengths.difference": 0.1})
+    assert unknown["isotonic.markup"] == max(markup(site, dp / 10) for dp in range(10))
+    # no pair was compared block by block
+    assert unknown["isotonic.blocks"] == 0
+
+
+def test_blocks_are_evidence_where_they_were_compared():
+    pairs = [
+        {"strand.dp": 0.0, "lengths.difference": 0.1, "avsim.difference": difference}
+        for difference in [0.2] * 50 + [0.7] * 50
+    ]
+    site = SiteDifferences(pairs, [True] * 50 + [False] * 50)
+    assert site.features(pairs[0])["isotonic.blocks"] > 3
+    assert site.features(pairs[-1])["isotonic.blocks"] < -3
