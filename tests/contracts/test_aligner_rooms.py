@@ -9,6 +9,7 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.bridges.word_clusters import WordClusters
 from crawler.aligner.bridges.word_for_word import WordForWord
 from crawler.aligner.frequencies import Frequencies
+from crawler.aligner.scorers.avsim import AvsimScorer
 from crawler.aligner.scorers.combine import MODELS, load_model
 from crawler.aligner.scorers.lengths import LengthScorer
 from crawler.aligner.scorers.ngrams import NgramScorer
@@ -36,6 +37,7 @@ for sketch in SKETCHES:
     FREQUENCIES.add(sketch)
 
 SCORERS = [
+    AvsimScorer(LEXICON),
     LengthScorer(FREQUENCIES),
     NgramScorer(FREQUENCIES),
     OverlapScorer(FREQUENCIES),

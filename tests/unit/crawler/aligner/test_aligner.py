@@ -48,6 +48,16 @@ def test_pages_are_paired_by_content_where_neither_url_nor_link_tells():
     assert len(found - gold) <= 0.05 * len(found)
 
 
+def test_all_pairs_of_a_small_site_teach():
+    # ten of them: 60 % would be fewer than the eight that a lexicon takes
+    site = build_site(style="dir", concepts=10, switcher="none", untranslated=0.0)
+    with Aligner(LANGS) as aligner:
+        for document in documents(site):
+            aligner.add(document)
+        assert accepted(aligner) == site.gold("en", "is")
+        assert aligner.learned
+
+
 def test_pages_of_a_third_language_are_in_no_pair():
     site = build_site(concepts=30, others=("es", "fr"), others_share=1.0)
     assert align(site) == site.gold("en", "is")
