@@ -160,7 +160,7 @@ class Aligner:
         own = clean(sketch)
         if not is_text(sketch, own, self._running):
             return []
-        candidates, admitted = [], []
+        candidates, pairs = [], []
         others = sorted(found)
         for other, theirs in zip(others, self.store.get(others)):
             main = clean(theirs)
@@ -168,16 +168,22 @@ class Aligner:
                 continue
             ends = [own, main]
             ends.sort(key=lambda sketch: sketch.lang != self.langs.src)
-            evidence = {
-                "handles.same": float("handles" in found[other]),
-                "links.declared": 0.5 * ("links" in found[other]),
-            }
-            pair = CandidatePair(ends[0], ends[1], frozenset(found[other]))
-            if features := self._judge.admit(pair):
-                candidates.append(other)
-                admitted.append((pair, features | evidence))
-        scores = self._judge.judge(admitted, self.profile.min_score)
-        good = [(score, other) for score, other in zip(scores, candidates) if score]
+            candidates.append(other)
+            pairs.append(CandidatePair(ends[0], ends[1], frozenset(found[other])))
+        admitted = [
+            (other, pair, features)
+            for other, pair, features in zip(
+                candidates, pairs, self._judge.admit(pairs)
+            )
+            if features is not None
+        ]
+        for other, _, features in admitted:
+            features["handles.same"] = float("handles" in found[other])
+            features["links.declared"] = 0.5 * ("links" in found[other])
+        scores = self._judge.judge(
+            [(pair, features) for _, pair, features in admitted], self.profile.min_score
+        )
+        good = [(score, other) for score, (other, *_) in zip(scores, admitted) if score]
         if not good:
             return []
         best, partner = max(good, key=lambda pair: pair[0].score)

@@ -20,7 +20,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from crawler.aligner.words import distinct
+from crawler.aligner.arrays import distinct
 from crawler.data import Sketch
 
 T = TypeVar("T", bound=Hashable)

@@ -62,17 +62,22 @@ class PairJudge:
             self._dear.append(AvsimScorer(confirmed))
         self._differences = SiteDifferences()
 
-    def admit(self, pair: CandidatePair) -> Features | None:
-        """All but the dear features; None if a pair cannot be a translation."""
-        features: Features = {}
+    def admit(self, pairs: Sequence[CandidatePair]) -> list[Features | None]:
+        """All but the dear features; None of a pair that cannot be a translation."""
+        found: list[Features] = [{} for _ in pairs]
         for scorer in self._cheap:
-            features.update(scorer.score([pair])[0])
-        refused = self.profile.gates.refuses(pair, features)
-        if refused:
-            self._count(refused)
-            return None
-        features.update(self._content.score([pair])[0])
-        return features
+            for features, more in zip(found, scorer.score(pairs)):
+                features.update(more)
+        passed: dict[int, Features] = {}
+        for number, (pair, features) in enumerate(zip(pairs, found)):
+            if refused := self.profile.gates.refuses(pair, features):
+                self._count(refused)
+            else:
+                passed[number] = features
+        contents = self._content.score([pairs[number] for number in passed])
+        for features, content in zip(passed.values(), contents):
+            features.update(content)
+        return [passed.get(number) for number in range(len(pairs))]
 
     def adapt(
         self, known: Sequence[tuple[CandidatePair, Features]], right: Sequence[bool]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -53,7 +53,7 @@ _Pair = tuple[int, int]  # page numbers, src first
 _MIN_RATIOS = 5
 # Neighbours with so much of the best cosine may be copies of each other.
 _AS_NEAR = 0.9
-_AT_ONCE = 256  # candidates whose pages are in memory together: 10 MB
+_AT_ONCE = 512  # candidates whose pages are in memory together: 20 MB
 _MAX_KNOWN = 2000  # pairs that a model is adapted to; it has five numbers to learn
 # With seeds for less than a fifth of the pages, shapes may know more; where names and
 # numbers are shared, seeds for a third and more are found.
@@ -202,9 +202,13 @@ class SiteAlignment:
         for pair in self._same_shape:
             found[pair] = found.get(pair, frozenset()) | {"shapes"}
         admitted: dict[_Pair, Features] = {}
-        for pair in sorted(found):
-            if features := judge.admit(self._candidate(pair, found)):
-                admitted[pair] = features
+        for batch in _batches(sorted(found)):
+            features_of = judge.admit([self._candidate(pair, found) for pair in batch])
+            admitted |= {
+                pair: features
+                for pair, features in zip(batch, features_of)
+                if features is not None
+            }
         self._join_near_copies(near)
         refused = found.keys() - admitted.keys()
         for pair, features in admitted.items():
@@ -219,9 +223,7 @@ class SiteAlignment:
         for pair, features in admitted.items():
             features |= self._likelihood(pair, likely, refused)
         self.scores: dict[_Pair, PairScore] = {}
-        pairs = list(admitted)
-        for start in range(0, len(pairs), _AT_ONCE):
-            batch = pairs[start : start + _AT_ONCE]
+        for batch in _batches(list(admitted)):
             scores = judge.judge(
                 [(self._candidate(pair, found), admitted[pair]) for pair in batch],
                 self._floor,
@@ -508,3 +510,8 @@ class SiteAlignment:
                 )
             )
         return pairs
+
+
+def _batches(pairs: Sequence[_Pair]) -> Iterator[Sequence[_Pair]]:
+    for start in range(0, len(pairs), _AT_ONCE):
+        yield pairs[start : start + _AT_ONCE]

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from crawler.aligner.arrays import distinct
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.words import distinct
 from crawler.data import Sketch
 
 

@@ -11,19 +11,20 @@ In: two sketches, boilerplate removed.  Out: pairs of word-id arrays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.aligner.arrays import distinct
 from crawler.aligner.sketch import CODE
-from crawler.aligner.words import distinct
 from crawler.data import Sketch
 
 MAX_BLOCKS = 300  # the time of an alignment grows with the square: 3 ms here
 SKIP = 2.5  # a block without a partner
 _LENGTH = 2.0  # for a ratio of e
 _OVERLAP = 4.0  # for the same words
+_SKIP_COLUMN, _SKIP_ROW = 1, 2  # steps of a path; else a bead
 
 
 def segments_of(
@@ -55,19 +56,42 @@ def cheapest_path(cost: NDArray[np.float64]) -> list[tuple[int, int]]:
     >>> cheapest_path(np.array([[0.0, 9, 9], [9, 9, 0]]))
     [(0, 0), (1, 2)]
     """
-    rows, columns = cost.shape
-    saved = 2 * SKIP - cost  # by a bead in place of two skips
-    best = np.zeros((rows + 1, columns + 1))  # the most that can be saved
+    return cheapest_paths([cost])[0]
+
+
+def cheapest_paths(
+    costs: Sequence[NDArray[np.float64]],
+) -> list[list[tuple[int, int]]]:
+    """The same for several matrices, a row of all of them at a time."""
+    rows, columns = np.max([cost.shape for cost in costs], axis=0)
+    # by a bead in place of two skips; a bead beside a matrix saves nothing
+    saved = np.full((rows, len(costs), columns), -1.0)
+    for number, cost in enumerate(costs):
+        np.subtract(2 * SKIP, cost, out=saved[: len(cost), number, : cost.shape[1]])
+    best = np.zeros((rows + 1, len(costs), columns + 1))  # the most that can be saved
     for i in range(rows):
-        row = np.maximum(best[i, 1:], best[i, :-1] + saved[i])
-        np.maximum.accumulate(row, out=best[i + 1, 1:])
+        row = np.maximum(best[i, :, 1:], best[i, :, :-1] + saved[i])
+        np.maximum.accumulate(row, axis=1, out=best[i + 1, :, 1:])
+    here = best[1:, :, 1:] - 1e-9  # what is equal differs by rounding
+    skips = (best[1:, :, :-1] >= here).view(np.uint8)
+    skips[best[:-1, :, 1:] >= here] = _SKIP_ROW
+    return [
+        _path(skips[: len(cost), number, : cost.shape[1]])
+        for number, cost in enumerate(costs)
+    ]
+
+
+def _path(steps: NDArray[np.uint8]) -> list[tuple[int, int]]:
+    """The beads of a path that takes these steps, from its end."""
+    i, columns = steps.shape
+    j = columns
+    step = steps.tobytes()
     path = []
-    i, j = rows, columns
     while i and j:
-        here = best[i, j] - 1e-9  # what is equal differs by rounding
-        if best[i - 1, j] >= here:
+        taken = step[(i - 1) * columns + j - 1]
+        if taken == _SKIP_ROW:
             i -= 1
-        elif best[i, j - 1] >= here:
+        elif taken == _SKIP_COLUMN:
             j -= 1
         else:
             i, j = i - 1, j - 1

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from crawler.aligner.arrays import distinct
 from crawler.aligner.candidates.nearest import NearestConfig, Neighbours, nearest
 from crawler.aligner.collection import Collection
-from crawler.aligner.words import distinct
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,22 +19,28 @@ whatever their place), `bridges.leaving_one_out` (the lexicon that is meant).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.aligner.arrays import distinct, ranges
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.bridges.segments import SKIP, cheapest_path
-from crawler.aligner.scorers.tsim import FIRST_WORDS, LinkTable
+from crawler.aligner.bridges.segments import SKIP, cheapest_paths
+from crawler.aligner.scorers.tsim import (
+    AT_ONCE,
+    FIRST_WORDS,
+    LinkTable,
+    Numbers,
+    PageWords,
+    sides_of,
+)
 from crawler.data import CandidatePair, Sketch
 
-_REMEMBERED = 256  # pages, some 50 KB each
-
-# Distinct words, sorted, and how often each block has each: blocks × words.
-_Page = tuple[NDArray[np.uint32], NDArray[np.float32]]
+# Pairs of like size are aligned together; as many as have so many cells, some 10 MB.
+_CELLS = 1 << 17
 
 
 class AvsimScorer:
@@ -44,37 +50,131 @@ class AvsimScorer:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._links = LinkTable(lexicon)
-        self._page = lru_cache(_REMEMBERED)(_page)
 
     def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
         """avsim.difference of each pair, from 0 to 1."""
-        return [{"avsim.difference": 1 - self._avsim(pair)} for pair in pairs]
+        found: list[float] = []
+        for start in range(0, len(pairs), AT_ONCE):
+            found += self._avsim(pairs[start : start + AT_ONCE])
+        return [{"avsim.difference": 1 - avsim} for avsim in found]
 
-    def _avsim(self, pair: CandidatePair) -> float:
-        alike = similarities(self._links, self._page(pair.src), self._page(pair.trg))
-        # two blocks without a common word: as dear as one that stays alone, so
-        # nearly every block of the shorter page finds a partner
-        path = cheapest_path(SKIP * (1 - 2 * alike))
-        return sum(float(alike[cell]) for cell in path) / max(len(path), 1)
+    def _avsim(self, pairs: Sequence[CandidatePair]) -> list[float]:
+        (src, trg), ends = sides_of(pairs)
+        sides = _Blocks.of(src), _Blocks.of(trg)
+        shapes = np.column_stack([s.sizes[e] for s, e in zip(sides, ends.T)])
+        order = np.argsort(shapes.prod(axis=1), kind="stable")
+        ends, shapes = ends[order], shapes[order]
+        links = self._links.between(sides[0].words, sides[1].words, ends)
+        found = np.zeros(len(pairs))
+        for start, end in _batches(shapes):
+            mine = slice(*np.searchsorted(links[0], [start, end]))
+            alike = similarities(
+                sides,
+                ends[start:end],
+                links[0][mine] - start,
+                (links[1][mine], links[2][mine]),
+            )
+            # two blocks without a common word: as dear as one that stays alone, so
+            # nearly every block of the shorter page finds a partner
+            paths = cheapest_paths([SKIP * (1 - 2 * share) for share in alike])
+            found[order[start:end]] = [
+                sum(share.item(cell) for cell in path) / max(len(path), 1)
+                for share, path in zip(alike, paths)
+            ]
+        return found.tolist()
 
 
-def similarities(links: LinkTable, src: _Page, trg: _Page) -> NDArray[np.float64]:
-    """The share of words of each two blocks that have a translation in the other."""
-    (src_words, src_counts), (trg_words, trg_counts) = src, trg
-    linked = np.zeros((len(src_words), len(trg_words)), np.float32)
-    linked[links.between(src_words, trg_words)] = 1
-    found = src_counts @ np.minimum(linked @ trg_counts.T, 1)
-    found += np.minimum(src_counts @ linked, 1) @ trg_counts.T
-    sizes = src_counts.sum(axis=1)[:, None] + trg_counts.sum(axis=1)
-    share: NDArray[np.float64] = (found / sizes).astype(np.float64)
-    return share
+def _batches(shapes: Numbers) -> Iterator[tuple[int, int]]:
+    """(first, end) of pairs that have few cells if all are as large as the largest."""
+    start = 0
+    rows = columns = 0
+    for number, (height, width) in enumerate(shapes.tolist()):
+        rows, columns = max(rows, height), max(columns, width)
+        if number > start and (number + 1 - start) * rows * columns > _CELLS:
+            yield start, number
+            start, rows, columns = number, height, width
+    yield start, len(shapes)
 
 
-def _page(sketch: Sketch) -> _Page:
-    """The first words of a page, by block; of the last block what is among them."""
-    words, numbers = np.unique(sketch.words[:FIRST_WORDS], return_inverse=True)
-    lengths = sketch.block_words[sketch.block_words > 0].astype(np.int64)
-    block = np.repeat(np.arange(len(lengths)), lengths)[: len(numbers)]
-    shape = block.max(initial=-1) + 1, len(words)
-    cells = np.bincount(block * len(words) + numbers, minlength=shape[0] * shape[1])
-    return words, cells.reshape(shape).astype(np.float32)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Blocks:
+    """The first words of some pages: which block has which word."""
+
+    words: PageWords
+    starts: Numbers  # of each word the first of its blocks
+    lengths: Numbers  # how many blocks have it
+    blocks: Numbers  # counted from the first of their page
+    counts: Numbers  # how often each of them has the word
+    first: Numbers  # of each page the first of its blocks in `block_sizes`
+    sizes: Numbers  # of each page how many blocks it has
+    block_sizes: NDArray[np.float32]  # words of each block
+
+    @classmethod
+    def of(cls, pages: Sequence[Sketch]) -> _Blocks:
+        """The last block of a page has those of its words that are among the first."""
+        words = PageWords.of([page.words[:FIRST_WORDS] for page in pages])
+        lengths = [page.block_words[page.block_words > 0] for page in pages]
+        first = np.cumsum([0, *map(len, lengths)])[:-1]
+        read = [np.repeat(np.arange(len(mine)), mine)[:FIRST_WORDS] for mine in lengths]
+        tokens = list(map(len, read))
+        block = np.concatenate(read)
+        sizes = np.array([mine[-1] + 1 if len(mine) else 0 for mine in read])
+        block_sizes = np.bincount(block + np.repeat(first, tokens))
+        cells = np.sort(words.number * FIRST_WORDS + block)
+        new = np.flatnonzero(np.diff(cells, prepend=-1))
+        word, blocks = np.divmod(cells[new], FIRST_WORDS)
+        of_word = np.bincount(word, minlength=len(words.words))
+        return cls(
+            words,
+            np.cumsum(of_word) - of_word,
+            of_word,
+            blocks,
+            np.diff(new, append=len(cells)),
+            first,
+            sizes,
+            block_sizes.astype(np.float32),
+        )
+
+    def sizes_of(self, page: int) -> NDArray[np.float32]:
+        """How many words each block of a page has."""
+        return self.block_sizes[self.first[page] : self.first[page] + self.sizes[page]]
+
+
+def similarities(
+    sides: tuple[_Blocks, _Blocks],
+    ends: Numbers,
+    pair: Numbers,
+    linked: tuple[Numbers, Numbers],
+) -> list[NDArray[np.float64]]:
+    """The share of words of each two blocks that have a translation in the other.
+
+    `ends` has the pages of each pair; `linked` the words of each link, `pair` its pair.
+    """
+    sizes = [
+        np.add.outer(sides[0].sizes_of(src), sides[1].sizes_of(trg))
+        for src, trg in ends.tolist()
+    ]
+    # where each two blocks stand in one array for all pairs, row by row
+    areas = [size.size for size in sizes]
+    starts = np.cumsum(areas) - areas
+    strides = sides[1].sizes[ends[:, 1]], np.ones(len(ends), np.int64)
+    found = np.zeros(sum(areas))
+    for one, other in ((0, 1), (1, 0)):
+        near, far = sides[one], sides[other]
+        # the words that have a translation in a block of the other page, each once
+        words = linked[other]
+        lengths = far.lengths[words]
+        blocks = far.blocks[ranges(far.starts[words], lengths)]
+        keys = np.repeat(pair * len(near.lengths) + linked[one], lengths)
+        keys, blocks = np.divmod(distinct(keys * FIRST_WORDS + blocks), FIRST_WORDS)
+        pairs, words = np.divmod(keys, len(near.lengths))
+        # and how often each block has each of them
+        lengths = near.lengths[words]
+        cells = ranges(near.starts[words], lengths)
+        places = np.repeat(starts[pairs] + blocks * strides[other][pairs], lengths)
+        places += near.blocks[cells] * np.repeat(strides[one][pairs], lengths)
+        found += np.bincount(places, near.counts[cells], len(found))
+    return [
+        (share.reshape(size.shape).astype(np.float32) / size).astype(np.float64)
+        for share, size in zip(np.split(found, np.cumsum(areas)[:-1]), sizes)
+    ]

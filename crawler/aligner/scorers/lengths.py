@@ -15,9 +15,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from crawler.aligner.arrays import distinct
 from crawler.aligner.frequencies import Frequencies
-from crawler.aligner.scorers.ngrams import cosine
-from crawler.aligner.words import distinct
+from crawler.aligner.scorers.ngrams import cosines
 from crawler.data import CandidatePair, Sketch
 
 
@@ -38,16 +38,22 @@ class LengthScorer:
         return [
             {
                 "lengths.difference": abs(log_ratio(pair.src, pair.trg) - self.usual),
-                "numbers.cosine": self._numbers(pair),
+                "numbers.cosine": cosine,
             }
-            for pair in pairs
+            for pair, cosine in zip(pairs, self._numbers(pairs))
         ]
 
-    def _numbers(self, pair: CandidatePair) -> float:
-        src, trg = _numbers(pair.src), _numbers(pair.trg)
-        if not len(src) and not len(trg):
-            return 0.5  # says nothing
-        return cosine(src, trg, self.frequencies)
+    def _numbers(self, pairs: Sequence[CandidatePair]) -> list[float]:
+        numbers = {
+            page: _numbers(page) for pair in pairs for page in (pair.src, pair.trg)
+        }
+        src = [numbers[pair.src] for pair in pairs]
+        trg = [numbers[pair.trg] for pair in pairs]
+        # without any they say nothing
+        return [
+            cosine if len(a) or len(b) else 0.5
+            for a, b, cosine in zip(src, trg, cosines(src, trg, self.frequencies))
+        ]
 
 
 def log_ratio(src: Sketch, trg: Sketch) -> float:

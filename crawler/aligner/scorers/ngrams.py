@@ -15,9 +15,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.aligner.arrays import distinct, shared, side_by_side, totals
 from crawler.aligner.frequencies import Frequencies
-from crawler.aligner.words import distinct
 from crawler.data import CandidatePair
+
+_TINY = 1e-30  # of pages without a term that tells anything
 
 
 class NgramScorer:
@@ -30,22 +32,33 @@ class NgramScorer:
 
     def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
         """The cosine of each pair."""
-        return [
-            {
-                "ngrams.cosine": cosine(
-                    distinct(pair.src.words), distinct(pair.trg.words), self.frequencies
-                )
-            }
+        words = {
+            page: distinct(page.words)
             for pair in pairs
-        ]
+            for page in (pair.src, pair.trg)
+        }
+        found = cosines(
+            [words[pair.src] for pair in pairs],
+            [words[pair.trg] for pair in pairs],
+            self.frequencies,
+        )
+        return [{"ngrams.cosine": cosine} for cosine in found]
 
 
-def cosine(
-    a: NDArray[np.uint32], b: NDArray[np.uint32], frequencies: Frequencies
-) -> float:
-    """Idf cosine of two sorted sets of terms; 0 if they share none."""
-    shared = frequencies.idf(np.intersect1d(a, b, assume_unique=True))
-    if not shared.any():
-        return 0.0
-    norms = np.linalg.norm(frequencies.idf(a)) * np.linalg.norm(frequencies.idf(b))
-    return float(shared @ shared / norms)
+def cosines(
+    one: Sequence[NDArray[np.uint32]],
+    other: Sequence[NDArray[np.uint32]],
+    frequencies: Frequencies,
+) -> list[float]:
+    """Idf cosine of each two sets of terms; 0 if they share none."""
+
+    def squares(ids: NDArray[np.uint32]) -> NDArray[np.float32]:
+        return frequencies.idf(ids) ** 2
+
+    norms = np.full(len(one), _TINY)
+    norms += np.prod(
+        [totals(side_by_side(side), squares, len(one)) for side in (one, other)], axis=0
+    )
+    dot = totals(shared(one, other), squares, len(one))
+    cosine: list[float] = (dot / np.sqrt(norms)).tolist()
+    return cosine

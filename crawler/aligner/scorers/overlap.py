@@ -11,11 +11,13 @@ that both pages have, each by its rarity (a logo says nothing).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crawler.aligner.arrays import beside, places_in, shared, side_by_side, totals
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.sketch import CODE
 from crawler.data import CandidatePair, Sketch
@@ -33,39 +35,48 @@ class OverlapScorer:
 
     def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
         """The three features of each pair."""
-        return [
-            {
-                "overlap.identical": identical(pair.src, pair.trg),
-                "overlap.outlinks": self._shared(pair.src.outlinks, pair.trg.outlinks),
-                "overlap.images": self._shared(pair.src.images, pair.trg.images),
-            }
-            for pair in pairs
-        ]
+        columns = (
+            identical(pairs),
+            self._shared([(pair.src.outlinks, pair.trg.outlinks) for pair in pairs]),
+            self._shared([(pair.src.images, pair.trg.images) for pair in pairs]),
+        )
+        names = ("overlap.identical", "overlap.outlinks", "overlap.images")
+        return [dict(zip(names, row)) for row in zip(*columns)]
 
-    def _shared(self, a: np.ndarray, b: np.ndarray) -> float:
-        """Jaccard's coefficient of two sorted sets, weighted by rarity; 0 if none."""
-        if not len(a) or not len(b):
-            return 0.0
+    def _shared(
+        self, pairs: Sequence[tuple[NDArray[np.uint32], NDArray[np.uint32]]]
+    ) -> list[float]:
+        """Jaccard's coefficient of each two sets, weighted by rarity; 0 if none."""
+        one, other = [a for a, _ in pairs], [b for _, b in pairs]
+
         idf = self.frequencies.idf
-        shared = float(idf(np.intersect1d(a, b, assume_unique=True)).sum())
-        return shared / (float(idf(a).sum() + idf(b).sum()) - shared) if shared else 0.0
+        both = totals(shared(one, other), idf, len(pairs))
+        either = sum(
+            totals(side_by_side(side), idf, len(pairs)) for side in (one, other)
+        )
+        found: list[float] = (both / np.where(both > 0, either - both, 1)).tolist()
+        return found
 
 
-def identical(a: Sketch, b: Sketch) -> float:
+def identical(pairs: Sequence[CandidatePair]) -> list[float]:
     """Share of the shorter page's prose that the other has too, block by block."""
-    shorter, longer = sorted((_prose(a), _prose(b)), key=_size)
-    total = _size(shorter)
-    if not total:
-        return 0.0
-    there = {block for block, _ in longer}
-    return _size(found for found in shorter if found[0] in there) / total
+    prose = {page: _prose(page) for pair in pairs for page in (pair.src, pair.trg)}
+    total = {page: int(sizes.sum()) for page, (_, sizes) in prose.items()}
+    sorted_pairs = [
+        sorted((pair.src, pair.trg), key=total.__getitem__) for pair in pairs
+    ]
+    shorter = [prose[page] for page, _ in sorted_pairs]
+    longer = np.sort(beside([prose[page][0] for _, page in sorted_pairs]))
+    pair, sizes = side_by_side([sizes for _, sizes in shorter])
+    _, found = places_in(longer, beside([blocks for blocks, _ in shorter]))
+    same = np.bincount(pair[found], sizes[found], len(pairs))
+    return [
+        size / max(total[page], 1)
+        for size, (page, _) in zip(same.tolist(), sorted_pairs)
+    ]
 
 
-def _prose(sketch: Sketch) -> list[tuple[int, int]]:
+def _prose(page: Sketch) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """The blocks that are neither code nor short, and their sizes."""
-    blocks = zip(sketch.blocks.tolist(), sketch.block_sizes.tolist())
-    return [(b, size) for b, size in blocks if size >= _MIN_BLOCK and not b & CODE]
-
-
-def _size(blocks: Iterable[tuple[int, int]]) -> int:
-    return sum(size for _, size in blocks)
+    chosen = (page.block_sizes >= _MIN_BLOCK) & (page.blocks & CODE == 0)
+    return page.blocks[chosen], page.block_sizes[chosen].astype(np.uint32)

@@ -13,20 +13,22 @@ See also: `exact`, the maximum cardinality matching that the paper compares it w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from crawler.aligner.arrays import beside, numbered, order_of, places_in, ranges
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.data import CandidatePair
+from crawler.data import CandidatePair, Sketch
 
 FIRST_WORDS = 500  # section 3.3
-_REMEMBERED = 2048  # pages, some 5 KB each
+AT_ONCE = 256  # pairs whose words are looked up together, some 10 MB
 
 Words = NDArray[np.uint32]
+Numbers = NDArray[np.int64]
 
 
 class TsimScorer:
@@ -39,108 +41,181 @@ class TsimScorer:
 
     def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
         """tsim.score of each pair."""
-        return [
-            {
-                "tsim.score": competitive(
-                    self.links,
-                    pair.src.words[:FIRST_WORDS],
-                    pair.trg.words[:FIRST_WORDS],
-                )
-            }
-            for pair in pairs
-        ]
+        found: list[float] = []
+        for start in range(0, len(pairs), AT_ONCE):
+            batch = pairs[start : start + AT_ONCE]
+            sides, ends = sides_of(batch)
+            src, trg = ([page.words[:FIRST_WORDS] for page in side] for side in sides)
+            found += competitive(self.links, src, trg, ends)
+        return [{"tsim.score": score} for score in found]
+
+
+def sides_of(pairs: Sequence[CandidatePair]) -> tuple[list[list[Sketch]], Numbers]:
+    """The pages of either side, each once, and where those of each pair stand there."""
+    src = {pair.src: 0 for pair in pairs}
+    trg = {pair.trg: 0 for pair in pairs}
+    for side in (src, trg):
+        side.update(zip(side, range(len(side))))
+    ends = [(src[pair.src], trg[pair.trg]) for pair in pairs]
+    return [list(src), list(trg)], np.array(ends, np.int64).reshape(-1, 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PageWords:
+    """The words of some pages; of each page each word once, sorted."""
+
+    words: Words
+    starts: Numbers  # of each page the first of its words; and their end
+    number: Numbers  # of each word of a page, as it is read, its place in `words`
+
+    @classmethod
+    def of(cls, pages: Sequence[Words]) -> PageWords:
+        """Numbered through, page by page."""
+        keys, number = numbered(beside(pages))
+        above = np.arange(len(pages) + 1, dtype=np.uint64) << np.uint64(32)
+        starts = np.searchsorted(keys, above)
+        return cls(keys.astype(np.uint32), starts, number)
+
+    @property
+    def lengths(self) -> Numbers:
+        """How many different words each page has."""
+        return np.diff(self.starts)
+
+    @property
+    def counts(self) -> Numbers:
+        """How often each word comes on its page."""
+        return np.bincount(self.number, minlength=len(self.words))
 
 
 class LinkTable:
-    """A lexicon ready to be asked which words of two pages may be linked.
-
-    Of a page that comes several times in a row, as they do, the lexicon's entries are
-    looked up once.
-    """
+    """A lexicon ready to be asked which words of two pages may be linked."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._src, self._trg = lexicon.src, lexicon.trg  # sorted by src, then trg
-        self._weight = np.sqrt(lexicon.p_src() * lexicon.p_trg())
-        self.counted = lru_cache(_REMEMBERED)(_counted)
-        self._entries = lru_cache(_REMEMBERED)(self._entries_of)
+        weight = np.sqrt(lexicon.p_src() * lexicon.p_trg())
+        # of each entry, best first
+        self._rank = np.empty(len(weight), np.int64)
+        self._rank[np.argsort(-weight, kind="stable")] = np.arange(len(weight))
+        # each src word, and where its entries begin and end
+        self._src, starts = np.unique(lexicon.src, return_index=True)
+        self._starts = np.append(starts, [len(weight)] * 2)
+        self._trg, self._trg_of = numbered(lexicon.trg)
+        # which word of the trg page in hand is one of the lexicon's
+        self._there = np.full(len(self._trg), -1)
 
     def between(
-        self, src: Words, trg: Words
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(place in src, place in trg) of each possible link, best first.
+        self, src: PageWords, trg: PageWords, ends: Numbers
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """(pair, word of src, word of trg) of all possible links, best first.
 
-        Both arrays are sorted and without repetition. A word that both pages have is
+        `ends` has the (src page, trg page) of each pair. A word that both pages have is
         linked to itself with the least weight of all.
         """
-        places, words = self._entries(src.tobytes())
-        place_trg, known = _places(trg, words)
-        same_trg, same = _places(trg, src)
+        place, known = places_in(self._src, src.words)
+        first, last = self._starts[place], self._starts[place + 1]
+        entries = ranges(first, (last - first) * known)
+        word = np.repeat(np.arange(len(src.words)), (last - first) * known)
+        translation = self._trg_of[entries]
+        # where the entries of each src page begin, and the known words of each trg page
+        starts = np.searchsorted(word, src.starts)
+        place, known = places_in(self._trg, trg.words)
+        words = np.flatnonzero(known)
+        numbers = place[words]
+        bounds = np.searchsorted(words, trg.starts).tolist()
+        cuts = starts.tolist()
+        lengths = np.diff(starts)[ends[:, 0]]
+        found = np.empty(lengths.sum(), np.int64)
+        done = 0
+        for one, other in ends.tolist():
+            mine = translation[cuts[one] : cuts[one + 1]]
+            here = slice(bounds[other], bounds[other + 1])
+            self._there[numbers[here]] = words[here]
+            self._there.take(mine, out=found[done : done + len(mine)])
+            self._there[numbers[here]] = -1
+            done += len(mine)
+        hits = np.flatnonzero(found >= 0)
+        pair = np.repeat(np.arange(len(ends)), lengths)[hits]
+        hit = hits + (starts[ends[:, 0]] - np.cumsum(lengths) + lengths)[pair]
+        same_pair, same_src, same_trg = _same_words(src, trg, ends)
+        pairs = np.concatenate([pair, same_pair])
+        ranks = np.concatenate([self._rank[entries[hit]], len(self._rank) + same_src])
+        order = order_of(pairs << 32 | ranks)
         return (
-            np.concatenate([places[known], np.flatnonzero(same)]),
-            np.concatenate([place_trg[known], same_trg[same]]),
+            pairs[order],
+            np.concatenate([word[hit], same_src])[order],
+            np.concatenate([found[hits], same_trg])[order],
         )
 
-    def _entries_of(self, page: bytes) -> tuple[NDArray[np.int64], Words]:
-        """(place in the page, translation) of each entry, best first."""
-        src = np.frombuffer(page, np.uint32)
-        starts = np.searchsorted(self._src, src, "left")
-        counts = np.searchsorted(self._src, src, "right") - starts
-        ends = np.cumsum(counts)
-        entries = np.arange(ends[-1] if len(ends) else 0)
-        entries += np.repeat(starts - (ends - counts), counts)
-        order = np.argsort(-self._weight[entries], kind="stable")
-        places = np.repeat(np.arange(len(src)), counts)
-        return places[order], self._trg[entries[order]]
+
+def _same_words(
+    src: PageWords, trg: PageWords, ends: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
+    """(pair, word of src, word of trg) of all words that both pages of a pair have."""
+    pairs, words, keys = [], [], []
+    for pages, side in zip(ends.T, (src, trg)):
+        lengths = side.lengths[pages]
+        pairs.append(np.repeat(np.arange(len(ends)), lengths))
+        words.append(ranges(side.starts[pages], lengths))
+        keys.append(pairs[-1] << 32 | side.words[words[-1]])
+    place, same = places_in(keys[1], keys[0])
+    return pairs[0][same], words[0][same], words[1][place[same]]
 
 
-def _places(page: Words, words: Words) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Where words stand in a page's sorted words, and whether they do."""
-    if not len(page):
-        return np.zeros(len(words), np.int64), np.zeros(len(words), bool)
-    places = np.searchsorted(page, words)
-    places[places == len(page)] = 0
-    return places, page[places] == words
+def competitive(
+    links: LinkTable, src: Sequence[Words], trg: Sequence[Words], ends: Numbers
+) -> list[float]:
+    """The tsim of pairs of pages by greedy linking; 0 if both are empty.
+
+    A link that is the best of both its words is made whatever becomes of the others. So
+    all of these are made at once, in all pairs, and again of what is left.
+    """
+    pages = PageWords.of(src), PageWords.of(trg)
+    pair, *words = links.between(*pages, ends)
+    left, places = [], []
+    for side, mine, of_pair in zip(pages, words, ends.T):
+        lengths = side.lengths[of_pair]
+        first = side.starts[of_pair]
+        left.append(side.counts[ranges(first, lengths)])
+        places.append(mine - (first - np.cumsum(lengths) + lengths)[pair])
+    one, other = places
+    sizes = np.array([[len(src[a]), len(trg[b])] for a, b in ends.tolist()])
+    linked = np.zeros(len(ends))
+    while len(pair):
+        best = _is_first(one, len(left[0])) & _is_first(other, len(left[1]))
+        a, b = one[best], other[best]
+        count = np.minimum(left[0][a], left[1][b])
+        left[0][a] -= count
+        left[1][b] -= count
+        linked += np.bincount(pair[best], count, len(ends))
+        still = np.flatnonzero(np.minimum(left[0][one], left[1][other]))
+        pair, one, other = pair[still], one[still], other[still]
+    return [_share(n, of) for n, of in zip(linked.tolist(), sizes.sum(axis=1).tolist())]
 
 
-def _counted(page: bytes) -> tuple[Words, list[int]]:
-    """The words of a page, sorted, and how often each comes."""
-    words, counts = np.unique(np.frombuffer(page, np.uint32), return_counts=True)
-    return words, counts.tolist()
-
-
-def competitive(links: LinkTable, src: Words, trg: Words) -> float:
-    """The tsim of two sequences of words by greedy linking; 0 if both are empty."""
-    src_words, src_counts = links.counted(src.tobytes())
-    trg_words, trg_counts = links.counted(trg.tobytes())
-    src_left, trg_left = src_counts.copy(), trg_counts.copy()
-    linked = 0
-    places = links.between(src_words, trg_words)
-    for i, j in zip(*(place.tolist() for place in places)):
-        count = min(src_left[i], trg_left[j])
-        if count:
-            src_left[i] -= count
-            trg_left[j] -= count
-            linked += count
-    return _share(linked, len(src) + len(trg))
+def _is_first(numbers: Numbers, size: int) -> NDArray[np.bool_]:
+    """Which of some numbers, each below `size`, come for the first time."""
+    first = np.empty(size, np.int64)
+    places = np.arange(len(numbers))
+    first[numbers[::-1]] = places[::-1]  # what is written last stays
+    is_first: NDArray[np.bool_] = first[numbers] == places
+    return is_first
 
 
 def exact(links: LinkTable, src: Words, trg: Words) -> float:
     """The tsim by a matching of maximum cardinality, whatever the links' weights."""
     from scipy.sparse.csgraph import maximum_bipartite_matching  # brings scipy.linalg
 
-    src_words, src_of = np.unique(src, return_inverse=True)
-    trg_words, trg_of = np.unique(trg, return_inverse=True)
-    rows, columns = links.between(src_words, trg_words)
+    pages = PageWords.of([src]), PageWords.of([trg])
+    _, rows, columns = links.between(*pages, np.zeros((1, 2), np.int64))
     types = csr_matrix(
-        (np.ones(len(rows)), (rows, columns)), (len(src_words), len(trg_words))
+        (np.ones(len(rows)), (rows, columns)), [len(page.words) for page in pages]
     )
-    tokens = types[src_of][:, trg_of].tocsr() if len(rows) else None
+    tokens = types[pages[0].number][:, pages[1].number].tocsr() if len(rows) else None
     if tokens is None:
         return 0.0
     partners = maximum_bipartite_matching(tokens, perm_type="column")
     return _share(int((partners >= 0).sum()), len(src) + len(trg))
 
 
-def _share(linked: int, words: int) -> float:
+def _share(linked: float, words: int) -> float:
     """Two-word links over all links; a word left over has a link to NULL."""
     return linked / (words - linked) if words else 0.0

@@ -7,26 +7,34 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.scorers.tsim import LinkTable, competitive, exact
+from crawler.aligner.scorers.tsim import LinkTable, exact
+from crawler.aligner.scorers.tsim import competitive as competitive_of_pairs
 from crawler.data import LangPair
 
 LANGS = LangPair("en", "fr")
 
 
-def table(*links: tuple[int, int, float]) -> LinkTable:
+def lexicon(*links: tuple[int, int, float]) -> Lexicon:
     rows = sorted(links)
-    return LinkTable(
-        Lexicon(
-            LANGS,
-            np.array([row[0] for row in rows], np.uint32),
-            np.array([row[1] for row in rows], np.uint32),
-            np.array([row[2] for row in rows], np.float32),
-        )
+    return Lexicon(
+        LANGS,
+        np.array([row[0] for row in rows], np.uint32),
+        np.array([row[1] for row in rows], np.uint32),
+        np.array([row[2] for row in rows], np.float32),
     )
+
+
+def table(*links: tuple[int, int, float]) -> LinkTable:
+    return LinkTable(lexicon(*links))
 
 
 def words(*ids: int) -> np.ndarray:
     return np.array(ids, np.uint32)
+
+
+def competitive(links: LinkTable, src: np.ndarray, trg: np.ndarray) -> float:
+    [found] = competitive_of_pairs(links, [src], [trg], np.zeros((1, 2), np.int64))
+    return found
 
 
 def test_three_links_of_five():
@@ -78,3 +86,34 @@ def test_exact_matching_is_the_assignment_that_scipy_finds(src, trg, pairs):
     assert greedy <= found + 1e-9
     half = linked / 2
     assert greedy >= (half / (total - half) if total else 0) - 1e-9
+
+
+def one_by_one(src: list[int], trg: list[int], links: list[tuple[int, int]]) -> float:
+    """Competitive linking as it is told: the best link first, each word once."""
+    left, linked = [list(src), list(trg)], 0
+    for a, b in [*links, *((word, word) for word in sorted(set(src)))]:
+        while a in left[0] and b in left[1]:
+            left[0].remove(a)
+            left[1].remove(b)
+            linked += 1
+    words = len(src) + len(trg)
+    return linked / (words - linked) if words else 0.0
+
+
+page = st.lists(st.integers(0, 5), max_size=8)
+counts = st.dictionaries(
+    st.tuples(st.integers(0, 5), st.integers(0, 5)), st.integers(1, 9)
+)
+
+
+@given(st.lists(st.tuples(page, page), min_size=1, max_size=3), counts)
+def test_many_pairs_are_linked_as_one_after_the_other(pairs, links):
+    known = lexicon(*((*words, count) for words, count in links.items()))
+    best = np.argsort(-np.sqrt(known.p_src() * known.p_trg()), kind="stable")
+    ranked = list(zip(known.src[best].tolist(), known.trg[best].tolist()))
+    src, trg = ([words(*pair[side]) for pair in pairs] for side in (0, 1))
+    ends = [(i, j) for i in range(len(pairs)) for j in range(len(pairs))]
+    found = competitive_of_pairs(LinkTable(known), src, trg, np.array(ends))
+    assert found == pytest.approx(
+        [one_by_one(pairs[i][0], pairs[j][1], ranked) for i, j in ends]
+    )
