@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from operator import itemgetter
 
 from crawler.aligner.bridges.leaving_one_out import confirmed
 from crawler.aligner.bridges.lexicon import Lexicon, Segment, induce
@@ -318,13 +319,13 @@ class SiteAlignment:
 
         def more(page: int, partner: int) -> float:
             gains = likely.get(page, {})
-            best = max(
+            best = next(
                 (
                     gain
                     for other, gain in gains.items()
                     if self._is_rival(other, page, partner, pair, refused)
                 ),
-                default=0.0,
+                0.0,
             )
             return min(max(gains.get(partner, 0.0) - best, -_MOST), _MOST)
 
@@ -344,7 +345,10 @@ class SiteAlignment:
         return pair not in self._proposed or ends not in refused
 
     def _likely(self, near: Neighbours) -> dict[int, dict[int, float]]:
-        """What each page gains from those it may be paired with, in nats a word."""
+        """What each page gains from those it may be paired with, in nats a word.
+
+        The most first.
+        """
         if self.lexicon is None:
             return {}
         proposed = {
@@ -362,7 +366,10 @@ class SiteAlignment:
         for (src, trg), (of_src, of_trg) in zip(ends, found):
             likely[src][trg] = of_src
             likely[trg][src] = of_trg
-        return likely
+        return {
+            page: dict(sorted(gains.items(), key=itemgetter(1), reverse=True))
+            for page, gains in likely.items()
+        }
 
     # ------------------------------------------------------------ the bootstrap
 
@@ -458,10 +465,9 @@ class SiteAlignment:
         if len(seeds) < config.min_pairs:
             return Lexicon.empty(self.collection.store.langs)
         self._taught_by = seeds
-        for pair in seeds:
-            if pair not in self._segments:
-                pages = sketch(pair[0]), sketch(pair[1])
-                self._segments[pair] = list(segments_of(*pages, self._usual))
+        new = [pair for pair in seeds if pair not in self._segments]
+        pages = [(sketch(src), sketch(trg)) for src, trg in new]
+        self._segments |= zip(new, segments_of(pages, self._usual))
         segments = [segment for pair in seeds for segment in self._segments[pair]]
         return induce(segments, self.collection.store.langs, config.lexicon)
 

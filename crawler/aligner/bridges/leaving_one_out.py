@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from crawler.aligner.arrays import distinct, numbered
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.bridges.projection import word_counts
 from crawler.data import Sketch
@@ -46,8 +47,8 @@ def confirmed(lexicon: Lexicon, taught_by: Sequence[tuple[Sketch, Sketch]]) -> L
 
 def _pages_with(words: NDArray[np.uint32], pages: Sequence[Sketch]) -> csr_matrix:
     """Does a page have a word? Words × pages."""
-    vocabulary, number = np.unique(words, return_inverse=True)
-    known = np.unique(np.concatenate([vocabulary, *(page.words for page in pages)]))
+    vocabulary, number = numbered(words)
+    known = distinct(np.concatenate([vocabulary, *(page.words for page in pages)]))
     counts = word_counts(pages, known)
     counts.data[:] = 1
     return counts.T.tocsr()[np.searchsorted(known, vocabulary)[number]]

@@ -24,6 +24,7 @@ import xxhash
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from crawler.aligner.arrays import numbered
 from crawler.data import LangPair
 from crawler.errors import ProfileError
 
@@ -183,12 +184,8 @@ class _Links:
 
     @classmethod
     def between(cls, segments: Sequence[Segment]) -> _Links:
-        src_words, src_ids = np.unique(
-            np.concatenate([src for src, _ in segments]), return_inverse=True
-        )
-        trg_words, trg_ids = np.unique(
-            np.concatenate([trg for _, trg in segments]), return_inverse=True
-        )
+        src_words, src_ids = numbered(np.concatenate([src for src, _ in segments]))
+        trg_words, trg_ids = numbered(np.concatenate([trg for _, trg in segments]))
         rows = np.array([len(src) for src, _ in segments])
         columns = np.array([len(trg) for _, trg in segments])
         # a src token is linked to all trg tokens of its segment
@@ -197,7 +194,7 @@ class _Links:
         first = np.repeat(np.cumsum(columns) - columns, rows)
         trg_token = np.arange(ends[-1]) + np.repeat(first - ends[:-1], width)
         pair = np.repeat(src_ids * len(trg_words), width) + trg_ids[trg_token]
-        types, type_of = np.unique(pair, return_inverse=True)
+        types, type_of = numbered(pair)
         by_src = csr_matrix((type_of, trg_token, ends), (len(src_ids), len(trg_ids)))
         by_trg = by_src.tocsc()
         return cls(
@@ -267,7 +264,7 @@ def _totals(
     words: NDArray[np.uint32], count: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """For each entry the sum of the counts of its word."""
-    _, number = np.unique(words, return_inverse=True)
+    _, number = numbered(words)
     return np.bincount(number, count)[number].astype(np.float32)
 
 

@@ -129,7 +129,12 @@ def _unit(weights: csr_matrix, max_terms: int) -> csr_matrix:
     kept = np.ones(len(data), bool)
     for start, end in pairwise(weights.indptr.tolist()):
         if end - start > max_terms:
-            weakest = np.argsort(-data[start:end], kind="stable")[max_terms:]
-            kept[start + weakest] = False
+            mine = data[start:end]
+            weakest = np.partition(mine, -max_terms)[-max_terms]
+            np.greater_equal(mine, weakest, out=kept[start:end])
+            # of equals the first
+            extra = np.count_nonzero(kept[start:end]) - max_terms
+            if extra:
+                kept[start + np.flatnonzero(mine == weakest)[-extra:]] = False
     ends = np.r_[0, np.cumsum(kept)][weights.indptr]
     return csr_matrix((data[kept], weights.indices[kept], ends), weights.shape)

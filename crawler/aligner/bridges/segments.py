@@ -11,6 +11,7 @@ In: two sketches, boilerplate removed.  Out: pairs of word-id arrays.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -25,44 +26,85 @@ SKIP = 2.5  # a block without a partner
 _LENGTH = 2.0  # for a ratio of e
 _OVERLAP = 4.0  # for the same words
 _SKIP_COLUMN, _SKIP_ROW = 1, 2  # steps of a path; else a bead
+_CELLS = 1 << 17  # of matrices that are aligned together: some 10 MB
 
 
 def segments_of(
-    src: Sketch, trg: Sketch, usual: float = 0.0
-) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.uint32]]]:
-    """The words of aligned blocks, code left out.
+    pairs: Sequence[tuple[Sketch, Sketch]], usual: float = 0.0
+) -> list[list[tuple[NDArray[np.uint32], NDArray[np.uint32]]]]:
+    """Of each pair of pages the words of its aligned blocks, code left out.
 
     `usual` is the log length ratio (src over trg) that translations have here.
     """
-    words = _words(src), _words(trg)
-    for i, j in align_blocks(src, trg, usual):
-        if not (src.blocks[i] | trg.blocks[j]) & CODE:
-            yield words[0][i], words[1][j]
+    found = []
+    for (src, trg), path in zip(pairs, align_blocks(pairs, usual)):
+        src_words, trg_words = _words(src), _words(trg)
+        found.append(
+            [
+                (src_words[i], trg_words[j])
+                for i, j in path
+                if not (src.blocks[i] | trg.blocks[j]) & CODE
+            ]
+        )
+    return found
 
 
-def align_blocks(src: Sketch, trg: Sketch, usual: float = 0.0) -> list[tuple[int, int]]:
-    """(block of src, block of trg), in reading order."""
+def align_blocks(
+    pairs: Sequence[tuple[Sketch, Sketch]], usual: float = 0.0
+) -> list[list[tuple[int, int]]]:
+    """Of each pair (block of src, block of trg), in reading order."""
+    found: list[list[tuple[int, int]]] = [[]] * len(pairs)
+    shapes = [
+        (len(src.blocks[:MAX_BLOCKS]), len(trg.blocks[:MAX_BLOCKS]))
+        for src, trg in pairs
+    ]
+    for chosen in batches(shapes):
+        paths = cheapest_paths([_costs(*pairs[number], usual) for number in chosen])
+        for number, path in zip(chosen, paths):
+            found[number] = path
+    return found
+
+
+def _costs(src: Sketch, trg: Sketch, usual: float) -> NDArray[np.float64]:
+    """What it costs to have each two blocks stand side by side."""
     lengths = [
         np.log(sketch.block_sizes[:MAX_BLOCKS].astype(float) + 1)
         for sketch in (src, trg)
     ]
     difference = np.abs(lengths[0][:, None] - lengths[1][None, :] - usual)
-    return cheapest_path(_LENGTH * difference - _OVERLAP * _overlap(src, trg))
+    costs: NDArray[np.float64] = _LENGTH * difference - _OVERLAP * _overlap(src, trg)
+    return costs
 
 
-def cheapest_path(cost: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """The cells (1-1 beads) on the cheapest monotone path through a matrix of costs.
+def batches(shapes: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
+    """The places of matrices that can be aligned together, being of like size.
 
-    >>> cheapest_path(np.array([[0.0, 9, 9], [9, 9, 0]]))
-    [(0, 0), (1, 2)]
+    Each counts as large as the largest of its batch.
     """
-    return cheapest_paths([cost])[0]
+    batch: list[int] = []
+    rows = columns = 0
+    for number in sorted(range(len(shapes)), key=lambda n: math.prod(shapes[n])):
+        rows = max(rows, shapes[number][0])
+        columns = max(columns, shapes[number][1])
+        if batch and (len(batch) + 1) * rows * columns > _CELLS:
+            yield batch
+            batch = []
+            rows, columns = shapes[number]
+        batch.append(number)
+    if batch:
+        yield batch
 
 
 def cheapest_paths(
     costs: Sequence[NDArray[np.float64]],
 ) -> list[list[tuple[int, int]]]:
-    """The same for several matrices, a row of all of them at a time."""
+    """Of each matrix of costs the cells (1-1 beads) on its cheapest monotone path.
+
+    A row of all of them at a time; `batches` says which.
+
+    >>> cheapest_paths([np.array([[0.0, 9, 9], [9, 9, 0]]), np.zeros((1, 2))])
+    [[(0, 0), (1, 2)], [(0, 0)]]
+    """
     rows, columns = np.max([cost.shape for cost in costs], axis=0)
     # by a bead in place of two skips; a bead beside a matrix saves nothing
     saved = np.full((rows, len(costs), columns), -1.0)

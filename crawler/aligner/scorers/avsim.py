@@ -19,7 +19,7 @@ whatever their place), `bridges.leaving_one_out` (the lexicon that is meant).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from crawler.aligner.arrays import distinct, ranges
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.bridges.segments import SKIP, cheapest_paths
+from crawler.aligner.bridges.segments import SKIP, batches, cheapest_paths
 from crawler.aligner.scorers.tsim import (
     AT_ONCE,
     FIRST_WORDS,
@@ -38,9 +38,6 @@ from crawler.aligner.scorers.tsim import (
     sides_of,
 )
 from crawler.data import CandidatePair, Sketch
-
-# Pairs of like size are aligned together; as many as have so many cells, some 10 MB.
-_CELLS = 1 << 17
 
 
 class AvsimScorer:
@@ -61,39 +58,18 @@ class AvsimScorer:
     def _avsim(self, pairs: Sequence[CandidatePair]) -> list[float]:
         (src, trg), ends = sides_of(pairs)
         sides = _Blocks.of(src), _Blocks.of(trg)
-        shapes = np.column_stack([s.sizes[e] for s, e in zip(sides, ends.T)])
-        order = np.argsort(shapes.prod(axis=1), kind="stable")
-        ends, shapes = ends[order], shapes[order]
-        links = self._links.between(sides[0].words, sides[1].words, ends)
-        found = np.zeros(len(pairs))
-        for start, end in _batches(shapes):
-            mine = slice(*np.searchsorted(links[0], [start, end]))
-            alike = similarities(
-                sides,
-                ends[start:end],
-                links[0][mine] - start,
-                (links[1][mine], links[2][mine]),
-            )
+        pair, *linked = self._links.between(sides[0].words, sides[1].words, ends)
+        shapes = [sides[n].sizes[ends[:, n]].tolist() for n in (0, 1)]
+        found = [0.0] * len(pairs)
+        for chosen in batches(list(zip(*shapes))):
+            alike = similarities(sides, ends, pair, linked, chosen)
             # two blocks without a common word: as dear as one that stays alone, so
             # nearly every block of the shorter page finds a partner
             paths = cheapest_paths([SKIP * (1 - 2 * share) for share in alike])
-            found[order[start:end]] = [
-                sum(share.item(cell) for cell in path) / max(len(path), 1)
-                for share, path in zip(alike, paths)
-            ]
-        return found.tolist()
-
-
-def _batches(shapes: Numbers) -> Iterator[tuple[int, int]]:
-    """(first, end) of pairs that have few cells if all are as large as the largest."""
-    start = 0
-    rows = columns = 0
-    for number, (height, width) in enumerate(shapes.tolist()):
-        rows, columns = max(rows, height), max(columns, width)
-        if number > start and (number + 1 - start) * rows * columns > _CELLS:
-            yield start, number
-            start, rows, columns = number, height, width
-    yield start, len(shapes)
+            for number, share, path in zip(chosen, alike, paths):
+                total = sum(share.item(cell) for cell in path)
+                found[number] = total / max(len(path), 1)
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,12 +120,19 @@ def similarities(
     sides: tuple[_Blocks, _Blocks],
     ends: Numbers,
     pair: Numbers,
-    linked: tuple[Numbers, Numbers],
+    linked: Sequence[Numbers],
+    chosen: Sequence[int],
 ) -> list[NDArray[np.float64]]:
     """The share of words of each two blocks that have a translation in the other.
 
-    `ends` has the pages of each pair; `linked` the words of each link, `pair` its pair.
+    `ends` has the pages of all pairs, of which some are `chosen`; `linked` the words
+    of each link, `pair` its pair.
     """
+    place = np.full(len(ends), -1)
+    place[list(chosen)] = np.arange(len(chosen))
+    mine = np.flatnonzero(place[pair] >= 0)
+    ends, pair = ends[list(chosen)], place[pair[mine]]
+    linked = [words[mine] for words in linked]
     sizes = [
         np.add.outer(sides[0].sizes_of(src), sides[1].sizes_of(trg))
         for src, trg in ends.tolist()

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
+from crawler.aligner.arrays import distinct
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.bridges.projection import translation_matrix, word_counts
 from crawler.data import Sketch
@@ -50,7 +51,7 @@ def gains(
     if not len(ends):
         return np.zeros((0, 2))
     sides = src, trg
-    vocabulary = np.unique(np.concatenate([p.words for side in sides for p in side]))
+    vocabulary = distinct(np.concatenate([p.words for side in sides for p in side]))
     counts = [word_counts(side, vocabulary) for side in sides]
     found = [
         _gains(counts[1 - side], counts[side], ends[:, ::-1] if side == 0 else ends, m)

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.aligner.bridges.segments import align_blocks, cheapest_path, segments_of
+from crawler.aligner.bridges.segments import (
+    align_blocks,
+    batches,
+    cheapest_paths,
+    segments_of,
+)
 from crawler.aligner.sketch import Sketcher
 from crawler.data import Document, LangPair
 
@@ -34,14 +39,27 @@ def naive(cost: np.ndarray) -> float:
     return float(total[-1, -1])
 
 
-@given(st.integers(1, 7), st.integers(1, 7), st.integers(0, 10_000))
-def test_no_path_is_cheaper(rows, columns, seed):
-    cost = np.random.default_rng(seed).uniform(-4, 8, (rows, columns))
-    path = cheapest_path(cost)
-    assert all(a[0] < b[0] and a[1] < b[1] for a, b in itertools.pairwise(path))
-    price = sum(cost[cell] for cell in path)
-    price += SKIP * (rows + columns - 2 * len(path))
-    assert price == pytest.approx(naive(cost))
+sizes = st.tuples(st.integers(0, 7), st.integers(0, 7))
+
+
+@given(st.lists(sizes, min_size=1, max_size=4), st.integers(0, 10_000))
+def test_no_path_is_cheaper(shapes, seed):
+    chance = np.random.default_rng(seed)
+    costs = [chance.uniform(-4, 8, shape) for shape in shapes]
+    for cost, path in zip(costs, cheapest_paths(costs), strict=True):
+        assert all(a[0] < b[0] and a[1] < b[1] for a, b in itertools.pairwise(path))
+        price = sum(cost[cell] for cell in path)
+        price += SKIP * (sum(cost.shape) - 2 * len(path))
+        assert price == pytest.approx(naive(cost))
+
+
+def test_each_matrix_is_in_one_batch_and_no_batch_is_large():
+    shapes = [(n % 300, 300 - n % 280) for n in range(400)]
+    found = list(batches(shapes))
+    assert sorted(itertools.chain.from_iterable(found)) == list(range(400))
+    for batch in found:
+        rows, columns = (max(shapes[n][side] for n in batch) for side in (0, 1))
+        assert len(batch) * rows * columns <= 1 << 17 or len(batch) == 1
 
 
 def test_blocks_of_like_length_and_words_stand_side_by_side():
@@ -49,13 +67,13 @@ def test_blocks_of_like_length_and_words_stand_side_by_side():
     trg = sketch(
         ["Stuttur titill", "auglýsing " * 40, "Löng grein um Reykjavik 1944 " * 5], "is"
     )
-    assert align_blocks(src, trg) == [(0, 0), (1, 2)]
+    assert align_blocks([(src, trg)]) == [[(0, 0), (1, 2)]]
 
 
 def test_code_teaches_no_words():
     src, trg = sketch(["int main"], tag="pre"), sketch(["void main"], "is", "pre")
-    assert list(segments_of(src, trg)) == []
+    assert segments_of([(src, trg)]) == [[]]
 
 
 def test_a_page_without_blocks_has_no_segments():
-    assert list(segments_of(sketch([]), sketch(["Orð"], "is"))) == []
+    assert segments_of([(sketch([]), sketch(["Orð"], "is"))]) == [[]]
