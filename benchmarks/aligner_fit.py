@@ -70,7 +70,9 @@ EVIDENCE = {
     # that they are made of have weights besides, and so have the words of blocks. (So
     # most candidates of these sites are judged rightly, more than with all or none.)
     "isotonic.markup": 0.5,
+    "isotonic.chunks": 0.5,
     "isotonic.length": 0.5,
+    "isotonic.numbers": 0.5,
     "isotonic.blocks": 0.5,
     # Nats as well, as they are. (More of them finds more halves of pages, and accepts
     # more pages without a partner.)

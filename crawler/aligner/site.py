@@ -43,7 +43,7 @@ from crawler.aligner.one_to_one import (
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers.lengths import log_ratio
 from crawler.aligner.scorers.likelihood import gains
-from crawler.aligner.scoring import Features, PairJudge
+from crawler.aligner.scoring import FAR, Features, PairJudge
 from crawler.aligner.search import search
 from crawler.data import CandidatePair, PairScore
 from crawler.protocols import CandidateGenerator
@@ -296,8 +296,8 @@ class SiteAlignment:
         def margin(page: int, partner: int) -> float:
             for other, rival in near.ranked.get(page, ()):
                 if self._is_rival(other, page, partner, pair, refused):
-                    return cosine - rival
-            return cosine
+                    return min(cosine - rival, FAR)
+            return min(cosine, FAR)
 
         mutual = self._declared.get(pair)
         return {

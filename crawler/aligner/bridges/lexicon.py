@@ -70,6 +70,13 @@ class Lexicon:
         langs = LangPair(self.langs.trg, self.langs.src)
         return collect(langs, self.trg, self.src, self.count)
 
+    def clearest(self, share: float) -> Lexicon:
+        """The links with that share of the probability of one of their words' best."""
+        likely = np.sqrt(self.p_src() * self.p_trg())
+        best = np.minimum(_best(self.src, likely), _best(self.trg, likely))
+        kept = likely >= share * best
+        return Lexicon(self.langs, self.src[kept], self.trg[kept], self.count[kept])
+
     @property
     def digest(self) -> str:
         """Equal for equal lexicons; in `stats.json`, and its file, to tell damage."""
@@ -266,6 +273,16 @@ def _totals(
     """For each entry the sum of the counts of its word."""
     _, number = numbered(words)
     return np.bincount(number, count)[number].astype(np.float32)
+
+
+def _best(
+    words: NDArray[np.uint32], values: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """For each entry the largest value of its word."""
+    known, number = numbered(words)
+    best = np.zeros(len(known), np.float32)
+    np.maximum.at(best, number, values)
+    return best[number]
 
 
 def collect(

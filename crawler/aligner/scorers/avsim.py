@@ -39,6 +39,10 @@ from crawler.aligner.scorers.tsim import (
 )
 from crawler.data import CandidatePair, Sketch
 
+# Next and previous stand in one block on many pages, and a site of few pairs links both
+# with both: of a word's translations those stay that are half as probable as its best.
+_CLEAR = 0.5
+
 
 class AvsimScorer:
     """AVSIM through a lexicon."""
@@ -46,7 +50,7 @@ class AvsimScorer:
     name: ClassVar[str] = "avsim"
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._links = LinkTable(lexicon)
+        self._links = LinkTable(lexicon.clearest(_CLEAR))
 
     def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
         """avsim.difference of each pair, from 0 to 1."""

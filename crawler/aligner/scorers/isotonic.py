@@ -10,10 +10,10 @@ as the difference grows.
 Source: isotonic regression as calibration, Zadrozny & Elkan (2002), "Transforming
 classifier scores into accurate multiclass probability estimates", section 3.
 
-In: strand.dp, lengths.difference and avsim.difference of pairs.  Out: isotonic.markup,
-isotonic.length and isotonic.blocks, in nats: above 0 for a difference that right pairs
-have, below for one that others have; 0 where too few pairs are known, or none has been
-compared block by block.
+In: strand.dp, strand.p, lengths.difference, numbers.cosine and avsim.difference of
+pairs.  Out: isotonic.markup, .chunks, .length, .numbers and .blocks, in nats: above 0
+for a difference that right pairs have, below for one that others have; 0 where too few
+pairs are known, or none has been compared block by block.
 See also: `adaptation`, which moves the weights of features by the same pairs.
 """
 
@@ -27,9 +27,12 @@ from numpy.typing import NDArray
 
 _SOURCES = {
     "isotonic.markup": "strand.dp",
+    "isotonic.chunks": "strand.p",
     "isotonic.length": "lengths.difference",
+    "isotonic.numbers": "numbers.cosine",
     "isotonic.blocks": "avsim.difference",
 }
+_LIKENESS = ("numbers.cosine",)  # falls as a difference grows; never absent
 _MIN_KNOWN = 20  # right pairs, and wrong ones; fewer tell no share of one in twenty
 
 
@@ -44,7 +47,7 @@ class SiteDifferences:
             for name, source in _SOURCES.items():
                 if source not in pairs[0]:
                     continue
-                values = np.array([features[source] for features in pairs])
+                values = np.array([_difference(pair, source) for pair in pairs])
                 bounds, nats = evidence(values, np.array(right))
                 self._steps[name] = bounds.tolist(), nats.tolist()
 
@@ -52,10 +55,15 @@ class SiteDifferences:
         """The nats of a pair; of a difference that is absent the most they can be."""
         found = dict.fromkeys(_SOURCES, 0.0)
         for name, (bounds, nats) in self._steps.items():
-            difference = pair.get(_SOURCES[name], 0.0)
+            difference = _difference(pair, _SOURCES[name])
             place = bisect_left(bounds, difference - 1e-9)
             found[name] = nats[min(place, len(nats) - 1)]
         return found
+
+
+def _difference(pair: Mapping[str, float], source: str) -> float:
+    value = pair.get(source, 0.0)
+    return 1 - value if source in _LIKENESS else value
 
 
 def evidence(

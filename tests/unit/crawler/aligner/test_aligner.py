@@ -7,6 +7,7 @@ import pytest
 
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.profile import AlignProfile
+from crawler.aligner.scoring import FAR
 from crawler.data import Document, LangPair
 from crawler.errors import RunDirError
 from crawler.extract.document import build_document
@@ -46,6 +47,16 @@ def test_pages_are_paired_by_content_where_neither_url_nor_link_tells():
     found = align(site)
     assert len(found & gold) >= 0.9 * len(gold)
     assert len(found - gold) <= 0.05 * len(found)
+
+
+def test_how_far_off_the_next_page_is_says_no_more_than_that_it_is_far_off():
+    site = build_site(style="slug", concepts=20, switcher="none", untranslated=0.3)
+    with Aligner(LANGS) as aligner:
+        for document in documents(site):
+            aligner.add(document)
+        pairs = aligner.finish()
+    margins = [p.features[f"margin.{side}"] for p in pairs for side in ("src", "trg")]
+    assert max(margins) == FAR
 
 
 def test_all_pairs_of_a_small_site_teach():

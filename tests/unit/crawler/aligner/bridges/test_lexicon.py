@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from crawler.aligner.bridges.lexicon import Lexicon, LexiconConfig, induce
+from crawler.aligner.bridges.lexicon import Lexicon, LexiconConfig, collect, induce
 from crawler.data import LangPair
 from crawler.errors import ProfileError
 
@@ -99,3 +99,16 @@ def test_a_table_that_somebody_changed_is_refused(tmp_path):
     del columns["digest"]  # of a version that wrote none
     np.savez_compressed(path, **columns)
     assert Lexicon.load(path, LANGS)
+
+
+def test_the_clearest_links_are_near_the_best_of_one_of_their_words():
+    src, trg, count = zip((1, 11, 9), (1, 12, 3), (2, 12, 9), (3, 13, 2), (3, 14, 2))
+    lexicon = collect(
+        LANGS,
+        np.array(src, np.uint32),
+        np.array(trg, np.uint32),
+        np.array(count, np.float32),
+    )
+    clear = lexicon.clearest(0.5)
+    assert list(zip(clear.src, clear.trg)) == [(1, 11), (2, 12), (3, 13), (3, 14)]
+    assert not len(Lexicon.empty(LANGS).clearest(0.5))

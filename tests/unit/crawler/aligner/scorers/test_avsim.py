@@ -39,6 +39,14 @@ def test_a_sibling_is_betrayed_by_its_heading():
     assert avsim(src, page("is", "fyrri sida", "faerir sida")) == pytest.approx(3 / 4)
 
 
+def test_what_only_stands_beside_a_translation_is_none():
+    beside = lexicon(
+        ("next", "naesta", 9.0), ("next", "fyrri", 3.0), ("previous", "fyrri", 9.0)
+    )
+    assert avsim(page("en", "next"), page("is", "fyrri"), beside) == 0
+    assert avsim(page("en", "next"), page("is", "naesta"), beside) == 1
+
+
 def test_blocks_that_are_left_over_do_not_count():
     src = page("en", "next page", "moves page", "previous previous page")
     assert avsim(src, page("is", "naesta sida", "fyrri fyrri sida")) == 1

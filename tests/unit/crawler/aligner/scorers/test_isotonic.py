@@ -45,6 +45,23 @@ def test_what_does_not_tell_pairs_apart_is_no_evidence():
     assert features["isotonic.length"] == pytest.approx(0, abs=0.1)
 
 
+def test_numbers_that_differ_are_much_where_right_pairs_share_them():
+    pairs = [{"numbers.cosine": n} for n in [1.0] * 50 + [0.6, 0.2] * 25]
+    site = SiteDifferences(
+        [
+            {"strand.dp": 0.0, "strand.p": 0.0, "lengths.difference": 0.0} | p
+            for p in pairs
+        ],
+        [True] * 50 + [False] * 50,
+    )
+    nats = [
+        site.features({"numbers.cosine": n})["isotonic.numbers"]
+        for n in (1.0, 0.6, 0.0)
+    ]
+    assert nats[0] > 3
+    assert nats[1] == nats[2] < -3
+
+
 values = st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1)
 
 
