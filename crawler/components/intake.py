@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -23,10 +23,14 @@ from crawler.components.page_process import Child
 from crawler.data import Page
 from crawler.errors import BifocalError
 from crawler.intake import messages
-from crawler.intake.intake import Answer, Ending, Findings, Intake, IntakeConfig
+from crawler.intake.intake import OURS, Answer, Ending, Findings, Intake, IntakeConfig
 from crawler.warc.exchange import Exchange, page_of
 from crawler.warc.recovery import recover
 from crawler.warc.writer import WarcConfig
+
+# Answers taken together, at most: more save nothing more. Fewer if nothing has come for
+# so many rounds of the event loop; an answer takes some from its socket to here.
+_TOGETHER, _STILL = 8, 3
 
 
 class AnyIntake(Protocol):
@@ -91,10 +95,39 @@ class LocalIntake:
         self.intake = intake
         self.keep = intake.keep
         self.finish = intake.finish
+        self._waiting: list[tuple[Answer, asyncio.Future[Findings]]] = []
 
     async def take(self, answer: Answer) -> Findings:
-        """At once."""
-        return self.intake.take(answer)
+        """Together with what the network brings at about the same time."""
+        future: asyncio.Future[Findings] = asyncio.get_running_loop().create_future()
+        self._waiting.append((answer, future))
+        if len(self._waiting) == 1:
+            self._look(0, 0)
+        return await future
+
+    def _look(self, seen: int, still: int) -> None:
+        """Take what is there, if it is enough or no more has come for some rounds."""
+        still = 0 if len(self._waiting) > seen else still + 1
+        if still < _STILL and len(self._waiting) < _TOGETHER:
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._look, len(self._waiting), still)
+        else:
+            self._take()
+
+    def _take(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        found: Sequence[Findings | Exception]
+        try:
+            found = self.intake.take([answer for answer, _ in waiting])
+        except OURS as error:
+            found = [error] * len(waiting)
+        for (_, future), findings in zip(waiting, found):
+            if future.done():  # nobody waits any more
+                continue
+            if isinstance(findings, Exception):
+                future.set_exception(findings)
+            else:
+                future.set_result(findings)
 
 
 class PageProcess:

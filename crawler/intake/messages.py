@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import struct
+import traceback
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
@@ -199,9 +200,9 @@ def error_message(error: BifocalError) -> bytes:
     return pack({"error": _error(error)})
 
 
-def bug_message(text: str) -> bytes:
-    """An error of one page, with its traceback: the crawl goes on."""
-    return pack({"bug": text})
+def bug_message(error: Exception) -> bytes:
+    """An error of one page, hostile perhaps, with its traceback: the crawl goes on."""
+    return pack({"bug": "".join(traceback.format_exception(error))})
 
 
 def _error(error: BifocalError) -> tuple[str, str]:
