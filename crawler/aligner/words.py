@@ -16,7 +16,6 @@ Mayfield (2009), "Addressing morphological variation in alphabetic languages".
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -124,16 +123,16 @@ class WordIds:
         return np.frombuffer(b"".join(map(self._packed.__getitem__, pieces)), np.uint32)
 
     def _pack(self, piece: str) -> bytes:
-        ids = [self._ids[word] for word in words_of(piece)]
-        return struct.pack(f"<{len(ids)}I", *ids)
+        return b"".join(map(self._ids.__getitem__, words_of(piece)))
 
 
-def _word_id(word: str) -> int:
+def _word_id(word: str) -> bytes:
     if word == BREAK:
-        return BREAK_ID
+        return BREAK_ID.to_bytes(4, "little")
     known = word[:_STEM] if word.isalpha() else word
     hashed = xxhash.xxh32_intdigest(known.encode("utf-8", "replace"))
-    return hashed | 1 if word[0].isdigit() else max(hashed & ~1, 2)
+    number = hashed | 1 if word[0].isdigit() else max(hashed & ~1, 2)
+    return number.to_bytes(4, "little")
 
 
 class _Bounded(dict[str, T]):

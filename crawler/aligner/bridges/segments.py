@@ -38,10 +38,10 @@ def segments_of(
     """
     found = []
     for (src, trg), path in zip(pairs, align_blocks(pairs, usual)):
-        src_words, trg_words = _words(src), _words(trg)
+        ends = [np.cumsum(page.block_words).tolist() for page in (src, trg)]
         found.append(
             [
-                (src_words[i], trg_words[j])
+                (_words(src, ends[0], i), _words(trg, ends[1], j))
                 for i, j in path
                 if not (src.blocks[i] | trg.blocks[j]) & CODE
             ]
@@ -141,8 +141,9 @@ def _path(steps: NDArray[np.uint8]) -> list[tuple[int, int]]:
     return path[::-1]
 
 
-def _words(sketch: Sketch) -> list[NDArray[np.uint32]]:
-    return np.split(sketch.words, np.cumsum(sketch.block_words.astype(np.int64))[:-1])
+def _words(page: Sketch, ends: Sequence[int], block: int) -> NDArray[np.uint32]:
+    """The words of a block; `ends`: where each block's words end."""
+    return page.words[ends[block - 1] if block else 0 : ends[block]]
 
 
 def _overlap(src: Sketch, trg: Sketch) -> NDArray[np.float64]:
