@@ -85,7 +85,7 @@ def places_in(
 
 
 def side_by_side(
-    sets: Sequence[NDArray[np.uint32]],
+    sets: Sequence[NDArray[np.uint32]] | Sequence[NDArray[np.uint16]],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     """Many sets of ids as one array, and the number of its set for each id."""
     number = np.repeat(np.arange(len(sets)), [len(ids) for ids in sets])

@@ -26,7 +26,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.aligner.arrays import distinct, ranges
+from crawler.aligner.arrays import distinct, ranges, side_by_side
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.bridges.segments import SKIP, batches, cheapest_paths
 from crawler.aligner.scorers.tsim import (
@@ -93,13 +93,18 @@ class _Blocks:
     def of(cls, pages: Sequence[Sketch]) -> _Blocks:
         """The last block of a page has those of its words that are among the first."""
         words = PageWords.of([page.words[:FIRST_WORDS] for page in pages])
-        lengths = [page.block_words[page.block_words > 0] for page in pages]
-        first = np.cumsum([0, *map(len, lengths)])[:-1]
-        read = [np.repeat(np.arange(len(mine)), mine)[:FIRST_WORDS] for mine in lengths]
-        tokens = list(map(len, read))
-        block = np.concatenate(read)
-        sizes = np.array([mine[-1] + 1 if len(mine) else 0 for mine in read])
-        block_sizes = np.bincount(block + np.repeat(first, tokens))
+        # of each block: its page, its words, and how many words stand before it
+        of_page, lengths = side_by_side([page.block_words for page in pages])
+        of_page, lengths = of_page[lengths > 0], lengths[lengths > 0].astype(np.int64)
+        blocks = np.bincount(of_page, minlength=len(pages))
+        before = np.cumsum(lengths) - lengths
+        before -= before[np.cumsum(blocks)[of_page] - blocks[of_page]]
+        read = before < FIRST_WORDS
+        of_page, before, lengths = of_page[read], before[read], lengths[read]
+        block_sizes = np.minimum(lengths, FIRST_WORDS - before)
+        sizes = np.bincount(of_page, minlength=len(pages))
+        first = np.cumsum(sizes) - sizes
+        block = np.repeat(ranges(np.zeros_like(sizes), sizes), block_sizes)
         cells = np.sort(words.number * FIRST_WORDS + block)
         new = np.flatnonzero(np.diff(cells, prepend=-1))
         word, blocks = np.divmod(cells[new], FIRST_WORDS)
