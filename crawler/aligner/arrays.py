@@ -92,31 +92,29 @@ def side_by_side(
     return number, np.concatenate([np.empty(0, np.uint32), *sets])
 
 
-def totals(
-    sets: tuple[NDArray[np.int64], NDArray[np.uint32]],
-    weight: Callable[[NDArray[np.uint32]], NDArray[np.float32]],
-    count: int,
-) -> NDArray[np.float64]:
-    """What the ids of each of `count` sets weigh together."""
-    number, ids = sets
-    return np.bincount(number, weight(ids), count).astype(float)
-
-
 def beside(sets: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint64]:
     """The same in one array: the number of its set stands above each id."""
     number, ids = side_by_side(sets)
     return number.view(np.uint64) << np.uint64(32) | ids
 
 
-def shared(
-    one: Sequence[NDArray[np.uint32]], other: Sequence[NDArray[np.uint32]]
-) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """(its place, the id) of each id that two sets at the same place have in common.
+def overlaps(
+    one: Sequence[NDArray[np.uint32]],
+    other: Sequence[NDArray[np.uint32]],
+    weight: Callable[[NDArray[np.uint32]], NDArray[np.float32]],
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """What the ids of each set weigh: of `one`, of `other`, and those that both have.
 
     >>> a, b = np.array([1, 2], np.uint32), np.array([2, 3], np.uint32)
-    >>> [found.tolist() for found in shared([a, a, b], [b, a, a])]
-    [[0, 1, 1, 2], [2, 1, 2, 2]]
+    >>> [found.tolist() for found in overlaps([a, a], [b, a], np.float32)]
+    [[3.0, 3.0], [5.0, 3.0], [2.0, 3.0]]
     """
-    keys = np.sort(np.concatenate([beside(one), beside(other)]))
+    count = len(one)
+    number, ids = side_by_side([*one, *other])
+    alone = np.bincount(number, weight(ids), 2 * count)
+    number[number >= count] -= count
+    keys = number << 32 | ids
+    keys.sort()
     keys = keys[1:][keys[1:] == keys[:-1]]
-    return (keys >> np.uint64(32)).astype(np.int64), keys.astype(np.uint32)
+    both = np.bincount(keys >> 32, weight(keys.astype(np.uint32)), count)
+    return alone[:count], alone[count:], both

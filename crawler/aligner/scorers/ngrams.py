@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.aligner.arrays import distinct, shared, side_by_side, totals
+from crawler.aligner.arrays import distinct, overlaps
 from crawler.aligner.frequencies import Frequencies
 from crawler.data import CandidatePair
 
@@ -51,14 +51,14 @@ def cosines(
     frequencies: Frequencies,
 ) -> list[float]:
     """Idf cosine of each two sets of terms; 0 if they share none."""
-
-    def squares(ids: NDArray[np.uint32]) -> NDArray[np.float32]:
-        return frequencies.idf(ids) ** 2
-
-    norms = np.full(len(one), _TINY)
-    norms += np.prod(
-        [totals(side_by_side(side), squares, len(one)) for side in (one, other)], axis=0
-    )
-    dot = totals(shared(one, other), squares, len(one))
-    cosine: list[float] = (dot / np.sqrt(norms)).tolist()
+    found = np.zeros(len(one))
+    chosen = [n for n, pair in enumerate(zip(one, other)) if all(map(len, pair))]
+    if chosen:
+        a, b, both = overlaps(
+            [one[n] for n in chosen],
+            [other[n] for n in chosen],
+            lambda ids: frequencies.idf(ids) ** 2,
+        )
+        found[chosen] = both / np.sqrt(a * b + _TINY)
+    cosine: list[float] = found.tolist()
     return cosine

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.aligner.arrays import beside, places_in, shared, side_by_side, totals
+from crawler.aligner.arrays import beside, overlaps, places_in, side_by_side
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.sketch import CODE
 from crawler.data import CandidatePair, Sketch
@@ -47,33 +47,28 @@ class OverlapScorer:
         self, pairs: Sequence[tuple[NDArray[np.uint32], NDArray[np.uint32]]]
     ) -> list[float]:
         """Jaccard's coefficient of each two sets, weighted by rarity; 0 if none."""
-        one, other = [a for a, _ in pairs], [b for _, b in pairs]
-
-        idf = self.frequencies.idf
-        both = totals(shared(one, other), idf, len(pairs))
-        either = sum(
-            totals(side_by_side(side), idf, len(pairs)) for side in (one, other)
-        )
-        found: list[float] = (both / np.where(both > 0, either - both, 1)).tolist()
-        return found
+        chosen = [number for number, pair in enumerate(pairs) if all(map(len, pair))]
+        if not chosen:
+            return [0.0] * len(pairs)
+        one, other = zip(*(pairs[number] for number in chosen))
+        a, b, both = overlaps(one, other, self.frequencies.idf)
+        found = np.zeros(len(pairs))
+        found[chosen] = both / np.where(both > 0, a + b - both, 1)
+        jaccard: list[float] = found.tolist()
+        return jaccard
 
 
 def identical(pairs: Sequence[CandidatePair]) -> list[float]:
     """Share of the shorter page's prose that the other has too, block by block."""
     prose = {page: _prose(page) for pair in pairs for page in (pair.src, pair.trg)}
     total = {page: int(sizes.sum()) for page, (_, sizes) in prose.items()}
-    sorted_pairs = [
-        sorted((pair.src, pair.trg), key=total.__getitem__) for pair in pairs
-    ]
-    shorter = [prose[page] for page, _ in sorted_pairs]
-    longer = np.sort(beside([prose[page][0] for _, page in sorted_pairs]))
-    pair, sizes = side_by_side([sizes for _, sizes in shorter])
-    _, found = places_in(longer, beside([blocks for blocks, _ in shorter]))
-    same = np.bincount(pair[found], sizes[found], len(pairs))
-    return [
-        size / max(total[page], 1)
-        for size, (page, _) in zip(same.tolist(), sorted_pairs)
-    ]
+    ends = [sorted((pair.src, pair.trg), key=total.__getitem__) for pair in pairs]
+    blocks = beside([prose[page][0] for page, _ in ends])
+    longer = np.sort(beside([prose[page][0] for _, page in ends]))
+    pair, sizes = side_by_side([prose[page][1] for page, _ in ends])
+    _, there = places_in(longer, blocks)
+    same = np.bincount(pair, sizes * there, len(pairs)).tolist()
+    return [size / max(total[page], 1) for size, (page, _) in zip(same, ends)]
 
 
 def _prose(page: Sketch) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

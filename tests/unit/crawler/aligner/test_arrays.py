@@ -8,9 +8,9 @@ from crawler.aligner.arrays import (
     distinct,
     numbered,
     order_of,
+    overlaps,
     places_in,
     ranges,
-    shared,
 )
 
 small = st.lists(st.integers(0, 9), max_size=9)
@@ -45,10 +45,10 @@ def test_ranges_follow_each_other(pairs):
 
 
 @given(sets)
-def test_sets_share_what_both_have(pairs):
+def test_sets_overlap_in_what_both_have(pairs):
     one, other = (
         [np.array(sorted(pair[side]), np.uint32) for pair in pairs] for side in (0, 1)
     )
-    pair, ids = shared(one, other)
-    expected = [(n, i) for n, (a, b) in enumerate(pairs) for i in sorted(a & b)]
-    assert list(zip(pair.tolist(), ids.tolist())) == expected
+    found = overlaps(one, other, np.float32)
+    expected = [(sum(a), sum(b), sum(a & b)) for a, b in pairs]
+    assert list(zip(*(array.tolist() for array in found))) == expected
