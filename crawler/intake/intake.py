@@ -70,6 +70,7 @@ class Findings:
     kept: bool  # a document in one of the two languages
     size: int  # bytes of the body, decoded
     pairs: list[PairScore]  # that it completes
+    last: bool = True  # of those that were taken together
 
     @property
     def reason(self) -> str | None:
@@ -135,7 +136,8 @@ class Intake:
             self._aligner.commit()
         if self._sentences:
             self._sentences.commit()
-        return [result for result in results if result is not None]
+        found = [result for result in results if result is not None]
+        return [_not_last(result) for result in found[:-1]] + found[-1:]
 
     def _steps(self, answer: Answer) -> Iterator[Findings | None]:
         """What becomes of an answer, step by step; the last gives what was found."""
@@ -224,6 +226,10 @@ class Intake:
                 aligner.close()
             stats |= aligner.counts
         return Ending(stats | self.counts, next(iter(errors), None))
+
+
+def _not_last(result: Findings | Exception) -> Findings | Exception:
+    return replace(result, last=False) if isinstance(result, Findings) else result
 
 
 def _metadata(answer: Answer, findings: Findings) -> Iterator[tuple[str, str]]:

@@ -163,6 +163,7 @@ def findings_message(findings: Findings) -> bytes:
             "kept": findings.kept,
             "size": findings.size,
             "pairs": [_pair_row(pair) for pair in findings.pairs],
+            "last": findings.last,
         }
     )
 
@@ -181,7 +182,8 @@ def findings_of(fields: Fields) -> Findings:
         document, sitemap, fields["location"], fields["robots"], fields["reason"]
     )
     pairs = [_pair(row) for row in fields["pairs"]]
-    return Findings(reading, fields["kept"], fields["size"], pairs)
+    kept, size, last = fields["kept"], fields["size"], fields["last"]
+    return Findings(reading, kept, size, pairs, last)
 
 
 def ending_message(ending: Ending) -> bytes:

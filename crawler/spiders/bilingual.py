@@ -4,7 +4,8 @@
 
 What the paper leaves open is done here once: what comes over the wire is stored before
 anything looks at it (crawler.intake), a page is marked as done in the same transaction
-that puts its links into the frontier, and a redirect is a page with one link.
+that puts its links into the frontier (one for pages that were taken in together), and a
+redirect is a page with one link.
 """
 
 from __future__ import annotations
@@ -146,7 +147,8 @@ class BilingualSpider(Spider):
             seconds = response.meta.get("download_latency", 0.0)
             for pair in self._visit(lease, exchange, findings, seconds):
                 yield pair
-            self.frontier.commit()
+            if findings.last:  # the others are dealt with by now
+                self.frontier.commit()
         except OURS as error:
             self.stop(error)
         finally:

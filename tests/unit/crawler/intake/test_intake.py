@@ -49,7 +49,9 @@ def test_together_or_one_by_one(tmp_path: Path):
     for folder, number in ((tmp_path / "one", 1), (tmp_path / "all", 5)):
         intake, found = open_intake(folder), []
         for start in range(0, len(answers()), number):
-            found += intake.take(answers()[start : start + number])
+            taken = intake.take(answers()[start : start + number])
+            assert [item.last for item in taken] == [False] * (len(taken) - 1) + [True]
+            found += [replace(item, last=True) for item in taken]
         ending = intake.finish()
         assert ending.error is None
         results.append((found, ending.stats["pairs"], stored(folder)))
