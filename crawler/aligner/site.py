@@ -63,6 +63,9 @@ _FEW = 0.2
 _CLEAR = 0.75
 # With a nat a word more than its rivals a page is certain; how much more says nothing.
 _MOST = 1.0
+# A page of fewer words is compared by shape, once the others are paired, if it has one:
+# as many different tags, opening and closing. Title and paragraphs have fewer.
+_MUTE, _SHAPED = 40, 16
 
 
 class SiteAlignment:
@@ -202,14 +205,7 @@ class SiteAlignment:
             found[pair] = found.get(pair, frozenset()) | name
         for pair in self._same_shape:
             found[pair] = found.get(pair, frozenset()) | {"shapes"}
-        admitted: dict[_Pair, Features] = {}
-        for batch in _batches(sorted(found)):
-            features_of = judge.admit([self._candidate(pair, found) for pair in batch])
-            admitted |= {
-                pair: features
-                for pair, features in zip(batch, features_of)
-                if features is not None
-            }
+        admitted = self._admitted(judge, found)
         self._join_near_copies(near)
         refused = found.keys() - admitted.keys()
         for pair, features in admitted.items():
@@ -223,15 +219,69 @@ class SiteAlignment:
         # after that: these are nats, which nothing that is learned may make up for
         for pair, features in admitted.items():
             features |= self._likelihood(pair, likely, refused)
-        self.scores: dict[_Pair, PairScore] = {}
+        self.scores = self._scored(judge, admitted, found)
+        self._last = judge, near
+
+    def _compare_by_shape(self) -> None:
+        """Score, of the pages without a partner, what is alike, if one says little.
+
+        No lexicon knows the few words of such a page; and those that are alike are few
+        once all others are paired.
+        """
+        sketch = self.collection.sketch
+        paired = {page for pair in self._sure() for page in pair}
+        src, trg = ([p for p in side if p not in paired] for side in self._originals())
+        mute = {
+            page
+            for page in (*src, *trg)
+            if len(sketch(page).words) < _MUTE
+            and len(set(sketch(page).markup)) >= _SHAPED
+        }
+        if not mute:
+            return
+        judge, near = self._last
+        alike = shapes(self.collection, src, trg, self.profile.shapes, among=mute)
+        found = {
+            pair: frozenset(["shapes"])
+            for pair in alike.pairs
+            if pair not in self.scores
+        }
+        admitted = self._admitted(judge, found)
+        for pair, features in admitted.items():
+            features |= self._evidence(pair, near, set())
+        self.scores |= self._scored(judge, admitted, found)
+
+    def _admitted(
+        self, judge: PairJudge, found: Mapping[_Pair, frozenset[str]]
+    ) -> dict[_Pair, Features]:
+        """The cheap features of those that no gate refuses."""
+        admitted: dict[_Pair, Features] = {}
+        for batch in _batches(sorted(found)):
+            features_of = judge.admit([self._candidate(pair, found) for pair in batch])
+            admitted |= {
+                pair: features
+                for pair, features in zip(batch, features_of)
+                if features is not None
+            }
+        return admitted
+
+    def _scored(
+        self,
+        judge: PairJudge,
+        admitted: Mapping[_Pair, Features],
+        found: Mapping[_Pair, frozenset[str]],
+    ) -> dict[_Pair, PairScore]:
+        """The scores of those that are good enough."""
+        scored: dict[_Pair, PairScore] = {}
         for batch in _batches(list(admitted)):
             scores = judge.judge(
                 [(self._candidate(pair, found), admitted[pair]) for pair in batch],
                 self._floor,
             )
-            self.scores |= {
+            scored |= {
                 pair: score for pair, score in zip(batch, scores) if score is not None
             }
+        return scored
 
     def _candidate(
         self, pair: _Pair, found: Mapping[_Pair, frozenset[str]]
@@ -393,6 +443,7 @@ class SiteAlignment:
             if not self._take(self._learn(sure, config.shares[-1])):
                 break
             self._compare()
+        self._compare_by_shape()
 
     def _take(self, own: Lexicon) -> bool:
         """Compare through what the site taught from now on, if it taught anything."""

@@ -81,3 +81,13 @@ def test_a_few_words_in_common_by_chance_do_not_outweigh_the_shapes():
                 aligner.add(spoken(number, lang, common))
         found = {(pair.src_url[15:], pair.trg_url[15:]) for pair in aligner.finish()}
     assert len({pair for pair in found if pair[0] == pair[1]}) > 0.9 * pages
+
+
+def test_of_some_pages_only_those_like_them_are_looked_for():
+    pages = collection(range(2, 12))
+    some = {pages.sides[0][3], pages.sides[1][5]}
+    near = shapes(pages, *pages.sides, among=some)
+    everything = shapes(pages, *pages.sides)
+    assert near.pairs == {
+        pair: alike for pair, alike in everything.pairs.items() if some & {*pair}
+    }
