@@ -45,7 +45,7 @@ from crawler.aligner.scorers.lengths import log_ratio
 from crawler.aligner.scorers.likelihood import gains
 from crawler.aligner.scoring import FAR, Features, PairJudge
 from crawler.aligner.search import search
-from crawler.data import CandidatePair, PairScore
+from crawler.data import CandidatePair, PairScore, Sketch
 from crawler.protocols import CandidateGenerator
 
 _Pair = tuple[int, int]  # page numbers, src first
@@ -228,19 +228,10 @@ class SiteAlignment:
         No lexicon knows the few words of such a page; and those that are alike are few
         once all others are paired.
         """
-        sketch = self.collection.sketch
         paired = {page for pair in self._sure() for page in pair}
         src, trg = ([p for p in side if p not in paired] for side in self._originals())
-        mute = {
-            page
-            for page in (*src, *trg)
-            if len(sketch(page).words) < _MUTE
-            and len(set(sketch(page).markup)) >= _SHAPED
-        }
-        if not mute:
-            return
         judge, near = self._last
-        alike = shapes(self.collection, src, trg, self.profile.shapes, among=mute)
+        alike = shapes(self.collection, src, trg, self.profile.shapes, among=_is_mute)
         found = {
             pair: frozenset(["shapes"])
             for pair in alike.pairs
@@ -567,6 +558,11 @@ class SiteAlignment:
                 )
             )
         return pairs
+
+
+def _is_mute(page: Sketch) -> bool:
+    """Does a page say little, and have a shape?"""
+    return len(page.words) < _MUTE and len(set(page.markup)) >= _SHAPED
 
 
 def _batches(pairs: Sequence[_Pair]) -> Iterator[Sequence[_Pair]]:

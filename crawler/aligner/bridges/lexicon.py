@@ -24,7 +24,7 @@ import xxhash
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from crawler.aligner.arrays import numbered
+from crawler.aligner.arrays import numbered, ranges
 from crawler.data import LangPair
 from crawler.errors import ProfileError
 
@@ -199,7 +199,7 @@ class _Links:
         width = np.repeat(columns, rows)
         ends = np.r_[0, np.cumsum(width)]
         first = np.repeat(np.cumsum(columns) - columns, rows)
-        trg_token = np.arange(ends[-1]) + np.repeat(first - ends[:-1], width)
+        trg_token = ranges(first, width)
         pair = np.repeat(src_ids * len(trg_words), width) + trg_ids[trg_token]
         types, type_of = numbered(pair)
         by_src = csr_matrix((type_of, trg_token, ends), (len(src_ids), len(trg_ids)))

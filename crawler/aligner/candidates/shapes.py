@@ -12,8 +12,7 @@ See also: `shared_words`, which comes before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,21 +40,21 @@ def shapes(
     trg: Sequence[int],
     config: ShapesConfig | None = None,
     *,
-    among: AbstractSet[int] | None = None,
+    among: Callable[[Sketch], bool] | None = None,
 ) -> Neighbours:
     """The pages most alike in shape, of each of `src` and `trg`.
 
-    With `among` only pairs of which one page is among these.
+    With `among` only pairs of which one page is such a page.
     """
     config = config or ShapesConfig()
     if not 0 < min(len(src), len(trg)) <= max(len(src), len(trg)) <= config.max_pages:
         return Neighbours()  # so large a site shares some word
     sketches = [[collection.sketch(page) for page in side] for side in (src, trg)]
-    near = [
-        (i, j)
-        for i, j in _near(_counts(sketches[0]), _counts(sketches[1]), config.n_best)
-        if among is None or not among.isdisjoint((src[i], trg[j]))
-    ]
+    near: list[tuple[int, int]] = []
+    wanted = [[among is None or among(page) for page in side] for side in sketches]
+    if any(map(any, wanted)):
+        near = _near(_counts(sketches[0]), _counts(sketches[1]), config.n_best)
+        near = [(i, j) for i, j in near if wanted[0][i] or wanted[1][j]]
     candidates = [
         CandidatePair(sketches[0][i], sketches[1][j], frozenset()) for i, j in near
     ]

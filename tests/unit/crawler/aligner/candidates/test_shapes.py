@@ -86,8 +86,36 @@ def test_a_few_words_in_common_by_chance_do_not_outweigh_the_shapes():
 def test_of_some_pages_only_those_like_them_are_looked_for():
     pages = collection(range(2, 12))
     some = {pages.sides[0][3], pages.sides[1][5]}
-    near = shapes(pages, *pages.sides, among=some)
+    urls = {pages.url(page) for page in some}
+    near = shapes(pages, *pages.sides, among=lambda page: page.url in urls)
     everything = shapes(pages, *pages.sides)
     assert near.pairs == {
         pair: alike for pair, alike in everything.pairs.items() if some & {*pair}
     }
+
+
+TAGS = "p li h1 h2 h3 h4 td th dt dd pre blockquote".split()
+
+
+def mute(number: int, lang: str) -> Document:
+    """A page of a few words that stand on no other, and of a shape of its own."""
+    chance = random.Random(number)
+    tags = [*TAGS, *chance.choices(TAGS, k=12)]
+    letter = {"en": "k", "ru": "ж"}[lang]
+    texts = [letter * chance.randint(3, 30) + f"{lang}{number}" for _ in tags]
+    page = linearize("".join(f"<{t}>{x}</{t}>" for t, x in zip(tags, texts)))
+    return Document(
+        f"http://a.org/{lang}{number}", "a.org", lang, 1.0, "", page.tokens,
+        page.chunks, (), f"{lang}{number}",
+    )  # fmt: skip
+
+
+def test_what_says_little_is_compared_by_shape_once_the_others_are_paired():
+    with Aligner(LANGS) as aligner:
+        for number in range(60):
+            for lang in LANGS:
+                make = mute if number % 12 == 0 else spoken
+                args = () if make is mute else (f"both{number}",)
+                aligner.add(make(number, lang, *args))
+        found = {(pair.src_url[15:], pair.trg_url[15:]) for pair in aligner.finish()}
+    assert {(str(n), str(n)) for n in range(0, 60, 12)} <= found
