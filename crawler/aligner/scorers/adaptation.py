@@ -9,7 +9,9 @@ Source: maximum a posteriori adaptation of a logistic model, Chelba & Acero (200
 "Adaptation of maximum entropy capitalizer", section 4. Only weights of features that
 had no part in choosing these pairs are moved, as in co-training (Blum & Mitchell 1998);
 each by a factor that is not negative, so that a feature can become meaningless but
-never mean its opposite.
+never mean its opposite. Found by a projected Newton method, Bertsekas (1982),
+"Projected Newton methods for optimization problems with simple constraints": half a
+dozen steps, where importing scipy's optimizers takes as long as reading 200 pages.
 
 In: features of pairs that content is sure of, right and wrong ones.  Out: a factor for
 each feature, and a change of the bias.
@@ -31,6 +33,10 @@ ADAPTED = (
 )
 _FACTOR_SPREAD = 0.5  # of the normal prior of a factor, around 1
 _BIAS_SPREAD = 1.0
+# Six steps are usual. A slope of less than this for each pair moves no score that is
+# looked at; a step that does not help is halved.
+_MAX_STEPS, _FLAT = 50, 1e-9
+_SHARES = 0.5 ** np.arange(20)
 
 
 def adapt(
@@ -41,18 +47,32 @@ def adapt(
     `logits`: of each pair, without the adapted features; `terms`: weight times value of
     each of these, one row a pair.
     """
-    from scipy.optimize import minimize  # a tenth of a crawl's start
+    rows = np.c_[terms, np.ones(len(terms))]
+    usual = np.r_[np.ones(terms.shape[1]), 0.0]
+    spreads = np.r_[np.full(terms.shape[1], _FACTOR_SPREAD), _BIAS_SPREAD]
+    least = np.r_[np.zeros(terms.shape[1]), -np.inf]
 
-    def loss(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        factors, bias = x[:-1], x[-1]
-        z = logits + terms @ factors + bias
-        error = expit(z) - right
-        pull = np.r_[(factors - 1) / _FACTOR_SPREAD**2, bias / _BIAS_SPREAD**2]
-        value = np.logaddexp(0, np.where(right, -z, z)).sum()
-        value += 0.5 * (pull * np.r_[factors - 1, bias]).sum()
-        return float(value), np.r_[terms.T @ error, error.sum()] + pull
+    def loss(x: NDArray[np.float64]) -> float:
+        z = logits + rows @ x
+        misfit = np.logaddexp(0, np.where(right, -z, z)).sum()
+        return float(misfit + 0.5 * (((x - usual) / spreads) ** 2).sum())
 
-    start = np.r_[np.ones(terms.shape[1]), 0.0]
-    bounds = [(0.0, None)] * terms.shape[1] + [(None, None)]
-    best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return best[:-1], float(best[-1])
+    x, value = usual, loss(usual)
+    for _ in range(_MAX_STEPS):
+        p = expit(logits + rows @ x)
+        slope = rows.T @ (p - right) + (x - usual) / spreads**2
+        free = (x > least) | (slope < 0)  # the others stay where they are bound
+        if np.abs(slope[free]).max() < _FLAT * len(rows):
+            break
+        bend = (rows.T * (p * (1 - p))) @ rows + np.diag(1 / spreads**2)
+        step = np.zeros(len(x))
+        step[free] = np.linalg.solve(bend[np.ix_(free, free)], slope[free])
+        for share in _SHARES:
+            new = np.maximum(x - share * step, least)
+            lower = loss(new)
+            if lower < value:
+                break
+        else:  # as low as numbers can tell
+            break
+        x, value = new, lower
+    return x[:-1], float(x[-1])

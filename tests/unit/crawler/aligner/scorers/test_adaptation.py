@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
 from scipy.special import expit
 
 from crawler.aligner.scorers.adaptation import ADAPTED, adapt
@@ -56,3 +59,24 @@ def test_a_model_that_is_adapted_fits_the_site_better():
     assert loss(adapted) < loss(model)
     assert adapted.evidence == model.evidence
     assert expit(adapted.bias) < 1
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 300), st.floats(0.01, 30))
+def test_the_optimum_is_the_one_that_scipy_finds(seed, pairs, scale):
+    chance = np.random.default_rng(seed)
+    terms = chance.normal(chance.normal(0, 2, 5), 1, (pairs, 5)) * scale
+    logits = chance.normal(0, scale, pairs)
+    right = chance.random(pairs) < 0.5
+    sign = np.where(right, 1.0, -1.0)
+
+    def loss(x):  # the posterior: spreads of 0.5 around factors of 1, of 1 around 0
+        z = logits + terms @ x[:-1] + x[-1]
+        prior = 2 * ((x[:-1] - 1) ** 2).sum() + x[-1] ** 2 / 2
+        return np.logaddexp(0, -sign * z).sum() + prior
+
+    factors, bias = adapt(logits, terms, right)
+    assert (factors >= 0).all()
+    bounds = [(0, None)] * 5 + [(None, None)]
+    oracle = minimize(loss, [1.0] * 5 + [0.0], method="L-BFGS-B", bounds=bounds)
+    assert loss(np.r_[factors, bias]) <= oracle.fun + 1e-6 * (1 + abs(oracle.fun))

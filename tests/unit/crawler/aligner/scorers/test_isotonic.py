@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
 
 from crawler.aligner.scorers.isotonic import SiteDifferences, evidence
 
@@ -101,3 +102,16 @@ def test_blocks_are_evidence_where_they_were_compared():
     site = SiteDifferences(pairs, [True] * 50 + [False] * 50)
     assert site.features(pairs[0])["isotonic.blocks"] > 3
     assert site.features(pairs[-1])["isotonic.blocks"] < -3
+
+
+@given(values)
+def test_ranges_are_those_of_scipy(answers):
+    x = np.array([v for v, _ in answers], float)
+    right = np.array([r for _, r in answers])
+    bounds, _ = evidence(x, right)
+    places, number = np.unique(x, return_inverse=True)
+    seen = np.bincount(number).astype(float)
+    shares = np.bincount(number, right) / seen
+    oracle = isotonic_regression(shares, weights=seen, increasing=False)
+    steps = np.flatnonzero(np.diff(oracle.x) < -1e-9)
+    assert bounds.tolist() == places[[*steps, -1]].tolist()
