@@ -84,7 +84,7 @@ def sites(worlds: Path, names: Sequence[str]) -> Rows:
             start = time.process_time()
             with Aligner(langs) as aligner:
                 for reading in readings:
-                    take_in(aligner, reading)
+                    take_in(aligner, [reading])
                 found = aligner.finish()
             judged = judge_pairs(found, read_gold(truth, langs))
             yield (

@@ -64,6 +64,7 @@ class Stopwatch:
     """Scrapy extension: what a crawl took, as JSON on standard output."""
 
     clock: Any = None  # of a run that asks for stages
+    finish = True  # or end with the last page, without the final pairs
 
     def __init__(self, crawler: Crawler) -> None:
         """Watch this crawler."""
@@ -88,6 +89,9 @@ class Stopwatch:
         self._marks.append((perf_counter(), process_time(), beside()["beside_s"]))
         if len(self._marks) == 2 and self.clock is not None:
             self._stages = dict(self.clock.seconds)
+        if len(self._marks) == 2 and not self.finish:
+            print(json.dumps(self._row()), flush=True)
+            os._exit(0)  # the page process ends when this one has
 
     def count(self, response: Any) -> None:
         """Count an answer; now and then look at memory and processor time."""
@@ -114,19 +118,21 @@ class Stopwatch:
     def report(self) -> None:
         """Print what was measured."""
         self.mark()
-        (start, start_cpu, start_beside), (end, end_cpu, end_beside), (closed, *_) = (
-            self._marks
-        )
+        (end, *_), (closed, *_) = self._marks[1:]
+        print(json.dumps(self._row() | {"finish_s": closed - end}))
+
+    def _row(self) -> dict[str, Any]:
+        """What was measured up to the last page."""
+        (start, start_cpu, start_beside), (end, end_cpu, end_beside) = self._marks[:2]
         stats = self._crawler.stats.get_stats()
         spare = self._spare_s()
         spare_beside = spare if end_beside else 0.0  # where pages are, sentences are
-        row = {
+        row: dict[str, Any] = {
             "statuses": dict(sorted(self._statuses.items())),
             "wall_s": end - start,
             "cpu_s": end_cpu - start_cpu - (spare - spare_beside),
             "beside_s": end_beside - start_beside - spare_beside,
             "spare_s": spare,
-            "finish_s": closed - end,
             "samples": self._samples,
             "peak_mb": status_mb("VmHWM") + (children_mb() if end_beside else 0.0),
             "errors": sum(
@@ -138,7 +144,7 @@ class Stopwatch:
         if self.clock is not None:
             rest = row["cpu_s"] - sum(self._stages.values())
             row["stages_s"] = {"download": rest} | self._stages
-        print(json.dumps(row))
+        return row
 
 
 def children_mb() -> float:
@@ -306,6 +312,7 @@ def crawl(name: str, options: dict[str, Any]) -> None:
 
             Stopwatch.clock = StageClock()
         start_early(settings)
+    Stopwatch.finish = options["finish"]
     settings.set("EXTENSIONS", {**settings["EXTENSIONS"], Stopwatch: 1}, "cmdline")
     process = AsyncCrawlerProcess(settings)
     process.crawl(process.create_crawler(spider), **arguments)

@@ -30,7 +30,8 @@ time of the crawling process, which waits neither for others on the machine nor 
 server (less what it did with sentences while it waited: `spare_s`), or of the process
 beside it that stores and pairs the pages, whichever took more: with a core for each,
 that one sets the pace. `pages_per_s` is by the clock on the wall. Both are from the
-first request to the last page; what the final pairing takes after that is `finish_s`.
+first request to the last page; what the final pairs and their sentences take after
+that is `finish_s`, and is done in the first round only, as `peak_mb` is the first's.
 `ratio` is `pages_per_cpu_s`, on two cores `pages_per_s`, against that of `bare` in the
 same round.
 """
@@ -149,11 +150,11 @@ class Race:
                 return row
         sys.exit(f"{name}: {row['pages']} pages, and before {self._pages[name]}")
 
-    def rounds(self, count: int) -> None:
-        """So many rounds."""
-        for _ in range(count):
+    def rounds(self, count: int, *, finish: bool = False) -> None:
+        """So many rounds; the first with the final pairs, if `finish`."""
+        for number in range(count):
             for name, rows in self.rows.items():
-                rows.append(self.one(name))
+                rows.append(self.one(name, finish=finish and number == 0))
 
     def ratios(self, name: str, rate: str = "pages_per_cpu_s") -> list[float]:
         """Round by round, against `bare`."""
@@ -169,7 +170,7 @@ class Race:
 
     def stages(self, name: str) -> dict[str, float]:
         """Milliseconds of processor time a page, by stage."""
-        row = self.one(name, stages=True)
+        row = self.one(name, stages=True, finish=False)
         return {
             stage: round(1000 * seconds / row["pages"], 3)
             for stage, seconds in row["stages_s"].items()
@@ -180,7 +181,7 @@ def measure_rates(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     rate = "pages_per_cpu_s" if args.cores == 1 else "pages_per_s"
     with web(args.web, args.cores) as env:
         race = Race(args, env, folder)
-        race.rounds(args.rounds)
+        race.rounds(args.rounds, finish=True)
         stages = {name: race.stages(name) for name in race.ours}
     return {
         "rounds": args.rounds,
@@ -194,8 +195,8 @@ def measure_rates(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
                 "ratio_by_cpu": spread(race.ratios(name), 3),
                 "cpu_ms_per_page": cpu_ms(rows, "cpu_s"),
                 "cpu_ms_per_page_beside": cpu_ms(rows, "beside_s"),
-                "finish_s": spread([row["finish_s"] for row in rows], 2),
-                "peak_mb": spread([row["peak_mb"] for row in rows]),
+                "finish_s": round(rows[0].get("finish_s", 0.0), 2),
+                "peak_mb": round(rows[0]["peak_mb"], 1),
             }
             for name, rows in race.rows.items()
         },
@@ -336,6 +337,7 @@ def common_options(args: argparse.Namespace) -> dict[str, Any]:
         "langs": args.langs,
         "most": MOST,
         "cores": args.cores,
+        "finish": True,
     }
 
 
@@ -352,7 +354,7 @@ def table(rates: dict[str, Any]) -> str:
             f" | {cpu['median']} ({cpu['min']}-{cpu['max']})"
             f" | {wall['median']} ({wall['min']}-{wall['max']})"
             f" | {ratio['median']:.0%} ({ratio['min']:.0%}-{ratio['max']:.0%})"
-            f" | {row['peak_mb']['median']} |"
+            f" | {row['peak_mb']} |"
         )
     for name, stages in rates["stages_ms_per_page"].items():
         parts = ", ".join(f"{stage} {ms:.2f}" for stage, ms in stages.items())
