@@ -14,9 +14,9 @@ who wants the sentences of a pair reads its two pages again from their WARC.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.candidates.handles import HandleCandidates, SubstringCandidates
@@ -46,6 +46,14 @@ from crawler.protocols import CandidateGenerator
 _FIRST_LOOK = 64
 # After a restart the running frequencies are those of so many pages.
 _REMEMBERED = 5000
+
+
+class Newcomer(NamedTuple):
+    """A page that was put, and who of those before it may be its other half."""
+
+    page: int  # the store's id
+    sketch: Sketch
+    found: Mapping[int, set[str]]  # other page → the generators that propose it
 
 
 class Aligner:
@@ -98,7 +106,11 @@ class Aligner:
     # ------------------------------------------------------------ while crawling
 
     def add(self, document: Document) -> list[PairScore]:
-        """Take a page; the pairs that it completes, as far as can be known now.
+        """Take a page; the pairs that it completes, as far as can be known now."""
+        return self.compare([self.put(document)])[0]
+
+    def put(self, document: Document) -> Newcomer | None:
+        """Take a page that is to be compared; None: there is nothing to compare.
 
         A page in neither language is not kept, but what it declares of other pages is.
         A URL that was added before changes nothing, unless its text is another one:
@@ -107,36 +119,44 @@ class Aligner:
         if document.lang not in self.langs:
             self._hear(document)
             self.counts["align/dropped/language"] += 1
-            return []
+            return None
         sketch = self._sketcher.sketch(document)
         page = self.store.put(sketch)
         if page is None:
             self.counts["align/dropped/duplicate"] += 1
-            return []
+            return None
         self.counts["align/pages"] += 1
         self._running.add(sketch)
         found: defaultdict[int, set[str]] = defaultdict(set)
         for generator in self.generators:
             for other in generator.add(sketch):
                 found[other].add(generator.name)
-        pairs = self._provisional(page, sketch, found) if found else []
-        self._added[document.site] += 1
-        if self._is_time_to_look(self._added[document.site]):
-            pairs += self._look(document.site)
-        return pairs
+        return Newcomer(page, sketch, found)
+
+    def compare(self, newcomers: Sequence[Newcomer | None]) -> list[list[PairScore]]:
+        """The pairs that each of some pages completes; many cost less together."""
+        pairs = iter(self._provisional([page for page in newcomers if page]))
+        found = [next(pairs) if page else [] for page in newcomers]
+        for page, new in zip(newcomers, found):
+            if page is not None:
+                self._added[page.sketch.site] += 1
+                if self._is_time_to_look(self._added[page.sketch.site]):
+                    new += self._look(page.sketch.site)
+        return found
 
     def declare(self, url_a: str, url_b: str, lang_b: Lang) -> list[PairScore]:
         """Take what a sitemap says: page b is the version of page a in a language."""
         if lang_b not in self.langs:
             return []
         self.store.declare(url_a, [url_b])
-        pairs = []
         others = self.store.known(url_b, lang_b)
         pages = self.store.known(url_a, self.langs.other(lang_b)) if others else []
-        for page, sketch in zip(pages, self.store.get(pages)):
-            for other in others:
-                pairs += self._provisional(page, sketch, {other: {"links"}})
-        return pairs
+        newcomers = [
+            Newcomer(page, sketch, {other: {"links"}})
+            for page, sketch in zip(pages, self.store.get(pages))
+            for other in others
+        ]
+        return [pair for found in self._provisional(newcomers) for pair in found]
 
     def commit(self) -> None:
         """Make everything that was added survive a kill."""
@@ -152,42 +172,51 @@ class Aligner:
         if len(src) == 1 and trg:
             self.store.declare(src[0], trg)
 
-    def _provisional(
-        self, page: int, sketch: Sketch, found: Mapping[int, set[str]]
-    ) -> list[PairScore]:
-        """Of the candidates of one page the best, if it is good enough and new."""
-        is_text, clean = self.profile.gates.is_text, self._running.clean
-        own = clean(sketch)
-        if not is_text(sketch, own, self._running):
-            return []
-        candidates, pairs = [], []
-        others = sorted(found)
-        for other, theirs in zip(others, self.store.get(others)):
-            main = clean(theirs)
-            if not is_text(theirs, main, self._running):
-                continue
-            ends = [own, main]
-            ends.sort(key=lambda sketch: sketch.lang != self.langs.src)
-            candidates.append(other)
-            pairs.append(CandidatePair(ends[0], ends[1], frozenset(found[other])))
+    def _provisional(self, newcomers: Sequence[Newcomer]) -> list[list[PairScore]]:
+        """Of each page's candidates the best, if it is good enough and new."""
+        numbers, others, pairs = [], [], []
+        for number, page in enumerate(newcomers):
+            for other, pair in self._candidates(page) if page.found else ():
+                numbers.append(number)
+                others.append(other)
+                pairs.append(pair)
         admitted = [
-            (other, pair, features)
-            for other, pair, features in zip(
-                candidates, pairs, self._judge.admit(pairs)
+            (number, other, pair, features)
+            for number, other, pair, features in zip(
+                numbers, others, pairs, self._judge.admit(pairs)
             )
             if features is not None
         ]
-        for other, _, features in admitted:
-            features["handles.same"] = float("handles" in found[other])
-            features["links.declared"] = 0.5 * ("links" in found[other])
+        for _, _, pair, features in admitted:
+            features["handles.same"] = float("handles" in pair.found_by)
+            features["links.declared"] = 0.5 * ("links" in pair.found_by)
         scores = self._judge.judge(
-            [(pair, features) for _, pair, features in admitted], self.profile.min_score
+            [(pair, features) for *_, pair, features in admitted],
+            self.profile.min_score,
         )
-        good = [(score, other) for score, (other, *_) in zip(scores, admitted) if score]
-        if not good:
-            return []
-        best, partner = max(good, key=lambda pair: pair[0].score)
-        return [best] if self._is_progress(page, partner, best) else []
+        best: dict[int, tuple[PairScore, int]] = {}
+        for (number, other, *_), score in zip(admitted, scores):
+            if score and (number not in best or score.score > best[number][0].score):
+                best[number] = score, other
+        found: list[list[PairScore]] = [[] for _ in newcomers]
+        for number, (score, other) in best.items():
+            if self._is_progress(newcomers[number].page, other, score):
+                found[number].append(score)
+        return found
+
+    def _candidates(self, page: Newcomer) -> Iterator[tuple[int, CandidatePair]]:
+        """Those of the proposed pages that have a text, paired with this one."""
+        is_text, clean = self.profile.gates.is_text, self._running.clean
+        own = clean(page.sketch)
+        if not is_text(page.sketch, own, self._running):
+            return
+        others = sorted(page.found)
+        for other, theirs in zip(others, self.store.get(others)):
+            main = clean(theirs)
+            if is_text(theirs, main, self._running):
+                is_src = own.lang == self.langs.src
+                src, trg = (own, main) if is_src else (main, own)
+                yield other, CandidatePair(src, trg, frozenset(page.found[other]))
 
     def _is_progress(self, page: int, other: int, pair: PairScore) -> bool:
         """Is a pair better than what either page has? If so, note it."""

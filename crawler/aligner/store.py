@@ -129,7 +129,7 @@ class SketchStore:
         """Keep a sketch; its id, or None if its URL is known and nothing changed.
 
         Of two contents of one URL the one with the smaller digest stays, whichever came
-        first: what was added decides, not the order.
+        first: what was added decides, not the order. The id is that of the URL.
         """
         identity = hash64(sketch.url)
         known = self._db.execute(
@@ -138,13 +138,14 @@ class SketchStore:
         if known:
             if known[1] <= sketch.digest:
                 return None
-            self._remove(known[0], identity)
+            self._remove(known[0])
         side = 0 if sketch.lang == self.langs.src else 1
         row = self._db.execute(
-            "INSERT INTO pages (site, side, url, identity, key, handle, family,"
+            "INSERT INTO pages (id, site, side, url, identity, key, handle, family,"
             " handle_text, family_text, digest, size, sketch)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
+                known[0] if known else None,
                 self.site_id(sketch.site),
                 side,
                 sketch.url,
@@ -164,7 +165,7 @@ class SketchStore:
         assert row.lastrowid is not None
         return row.lastrowid
 
-    def _remove(self, page: int, identity: int) -> None:
+    def _remove(self, page: int) -> None:
         self._db.execute("DELETE FROM pages WHERE id = ?", (page,))
         self._db.execute("DELETE FROM emitted WHERE ? IN (src, trg)", (page,))
 

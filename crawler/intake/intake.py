@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.profile import AlignProfile
@@ -32,6 +32,7 @@ from crawler.sinks.pairs import read_pairs, write_pairs
 from crawler.warc.exchange import Exchange, page_of
 from crawler.warc.writer import WarcConfig, WarcWriter
 
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 # What ends a run with one line: errors of ours, and what a full or failing disk raises.
@@ -119,45 +120,39 @@ class Intake:
         tables is in the cache then, which saves a fifth of the time. In place of
         findings: the error of one answer that the others have nothing to do with.
         """
-        results: list[Findings | Exception | None] = [None] * len(answers)
-        going = dict(enumerate(map(self._steps, answers)))
-        while going:
-            for number, steps in list(going.items()):
-                try:
-                    results[number] = next(steps)
-                except OURS:
-                    raise
-                except Exception as error:
-                    results[number] = error
-                if results[number] is not None:
-                    del going[number]
+        exchanges = [answer.exchange for answer in answers]
+        depths = [answer.depth for answer in answers]
+        pages = _each(self.keep, exchanges)
+        readings = _each(self._read, pages, depths)
+        kept = _each(self._keep_text, pages, readings)
+        pairs = self._pair_all(readings)
+        found = _each(self._findings, answers, pages, readings, kept, pairs)
         self._writer.flush()
         if self._aligner:
             self._aligner.commit()
         if self._sentences:
             self._sentences.commit()
-        found = [result for result in results if result is not None]
         return [_not_last(result) for result in found[:-1]] + found[-1:]
 
-    def _steps(self, answer: Answer) -> Iterator[Findings | None]:
-        """What becomes of an answer, step by step; the last gives what was found."""
-        page = self.keep(answer.exchange)
-        yield None
-        reading = self._read(page, answer.depth)
-        yield None
-        kept = self._keep_text(page, reading)
-        yield None
-        findings = Findings(reading, kept, len(page.body), self._pair(reading))
-        yield None
+    def _findings(
+        self,
+        answer: Answer,
+        page: Page,
+        reading: Reading,
+        kept: bool,
+        pairs: list[PairScore],
+    ) -> Findings:
+        """Say what was found, and write it down beside the page."""
+        findings = Findings(reading, kept, len(page.body), pairs)
         fields = _metadata(answer, findings)
         self._writer.write_metadata(page.url, page.record_id, fields)
-        yield findings
+        return findings
 
     def take_stored(self, page: Page) -> list[PairScore]:
         """Pair a page that another worker has fetched and stored."""
         reading = self._read(page, 0)
         self._keep_text(page, reading)
-        return self._pair(reading)
+        return self._pair([reading])[0]
 
     def _read(self, page: Page, depth: int) -> Reading:
         """What the page holds; one that breaks the reader is stored all the same."""
@@ -176,11 +171,28 @@ class Intake:
             self._sentences.take(document, page.record_id)
         return True
 
-    def _pair(self, reading: Reading) -> list[PairScore]:
-        pairs = take_in(self._aligner, reading) if self._aligner else []
+    def _pair(self, readings: Sequence[Reading]) -> list[list[PairScore]]:
+        """What each completes; compared together, which costs less."""
+        if not self._aligner:
+            return [[] for _ in readings]
+        found = take_in(self._aligner, readings)
         if self._spare:
-            self._spare.queue(pairs)
-        return pairs
+            for pairs in found:
+                self._spare.queue(pairs)
+        return found
+
+    def _pair_all(
+        self, readings: Sequence[Reading | Exception]
+    ) -> list[list[PairScore] | Exception]:
+        """The same for those that could be read; one by one if one of them fails."""
+        good = [reading for reading in readings if isinstance(reading, Reading)]
+        try:
+            pairs = iter(self._pair(good))
+        except OURS:
+            raise
+        except Exception:
+            return _each(lambda reading: self._pair([reading])[0], readings)
+        return _each(lambda _: next(pairs), readings)
 
     def look(self, is_wanted: Callable[[], bool] = lambda: False) -> None:
         """Use the time that was left over since the last look, until `is_wanted`."""
@@ -226,6 +238,23 @@ class Intake:
                 aligner.close()
             stats |= aligner.counts
         return Ending(stats | self.counts, next(iter(errors), None))
+
+
+def _each(step: Callable[..., T], *columns: Sequence[Any]) -> list[T | Exception]:
+    """A step for each row; in place of a result the error of the row, once it has one.
+
+    An error that ends the run is raised.
+    """
+    results: list[T | Exception] = []
+    for row in zip(*columns):
+        error = next((item for item in row if isinstance(item, Exception)), None)
+        try:
+            results.append(error or step(*row))
+        except OURS:
+            raise
+        except Exception as unexpected:
+            results.append(unexpected)
+    return results
 
 
 def _not_last(result: Findings | Exception) -> Findings | Exception:

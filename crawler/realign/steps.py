@@ -39,19 +39,18 @@ from crawler.warc.text_columns import PlainText
 # ---------------------------------------------------------------- a crawl
 
 
-def take_in(aligner: Aligner, reading: Reading) -> list[PairScore]:
-    """Give the aligner what a page holds; the pairs that it completes so far.
+def take_in(aligner: Aligner, readings: Sequence[Reading]) -> list[list[PairScore]]:
+    """Give the aligner what pages hold; for each, the pairs that it completes so far.
 
     A document is added; what a sitemap declares of its pages is told.
     """
-    if reading.document is not None:
-        return aligner.add(reading.document)
-    pairs: list[PairScore] = []
-    if reading.sitemap is not None:
-        for link in reading.sitemap.links:
+    documents = [reading.document for reading in readings]
+    found = aligner.compare([aligner.put(d) if d else None for d in documents])
+    for reading, pairs in zip(readings, found):
+        for link in reading.sitemap.links if reading.sitemap else ():
             if link.rel == "alternate" and link.source_url and link.hreflang:
                 pairs += aligner.declare(link.source_url, link.url, link.hreflang)
-    return pairs
+    return found
 
 
 # ---------------------------------------------------------------- what travels

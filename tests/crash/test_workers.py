@@ -90,7 +90,7 @@ def pairs_of(warcs: Sequence[Path]) -> set[tuple[str, str]]:
     with Aligner(LangPair("en", "is")) as aligner:
         # a worker that was stopped before its first page has none
         for page in iter_pages([folder for folder in warcs if any(folder.glob("*"))]):
-            take_in(aligner, read_page(page))
+            take_in(aligner, [read_page(page)])
         return {(pair.src_url, pair.trg_url) for pair in aligner.finish()}
 
 

@@ -321,7 +321,7 @@ def test_the_pairs_are_those_of_a_crawl_of_all_sites(undisturbed):
     with Aligner(LangPair(*LANGS)) as aligner:
         for site in SITES:
             for page in site.pages():
-                take_in(aligner, read_page(page))
+                take_in(aligner, [read_page(page)])
         pairs = aligner.finish()
     stored = Run(undisturbed).pairs
     assert [(p.src_url, p.trg_url) for p in pairs] == pair_urls(Run(undisturbed))

@@ -51,7 +51,13 @@ def test_together_or_one_by_one(tmp_path: Path):
         for start in range(0, len(answers()), number):
             taken = intake.take(answers()[start : start + number])
             assert [item.last for item in taken] == [False] * (len(taken) - 1) + [True]
-            found += [replace(item, last=True) for item in taken]
+            found += [
+                # how often words occur is counted before a pair is compared, or after
+                replace(
+                    item, last=True, pairs=[(p.src_url, p.trg_url) for p in item.pairs]
+                )
+                for item in taken
+            ]
         ending = intake.finish()
         assert ending.error is None
         results.append((found, ending.stats["pairs"], stored(folder)))

@@ -55,7 +55,7 @@ def added(pages: list[Page], langs: LangPair = LANGS) -> list[PairScore]:
     """The pairs of an aligner that had the pages one by one, as in a crawl."""
     with Aligner(langs) as aligner:
         for page in pages:
-            take_in(aligner, read_page(page))
+            take_in(aligner, [read_page(page)])
         return aligner.finish()
 
 
