@@ -244,6 +244,9 @@ def _each(step: Callable[..., T], *columns: Sequence[Any]) -> list[T | Exception
     """A step for each row; in place of a result the error of the row, once it has one.
 
     An error that ends the run is raised.
+
+    >>> _each(divmod, [7, 7, ValueError()], [2, 0, 2])
+    [(3, 1), ZeroDivisionError('integer division or modulo by zero'), ValueError()]
     """
     results: list[T | Exception] = []
     for row in zip(*columns):

@@ -185,6 +185,31 @@ def test_a_sitemap_declares_pairs_that_nothing_else_shows():
         assert (url_a, url_b) in accepted(aligner)
 
 
+def test_pages_that_came_together_complete_the_same_pairs():
+    pages = documents(build_site(concepts=12))
+
+    def given(aligner, together):
+        for start in range(0, len(pages), together):
+            newcomers = [aligner.put(p) for p in pages[start : start + together]]
+            for pairs in aligner.compare(newcomers):
+                yield [(pair.src_url, pair.trg_url) for pair in pairs]
+
+    with Aligner(LANGS) as alone, Aligner(LANGS) as together:
+        found = list(given(alone, 1))
+        assert sum(map(len, found)) == 12
+        assert list(given(together, 5)) == found
+        assert together.finish() == alone.finish()
+
+
+def test_a_page_may_be_replaced_before_another_is_compared_with_it():
+    english, icelandic = documents(build_site(concepts=1))
+    other = replace(icelandic, digest="")  # the smaller one counts
+    with Aligner(LANGS) as aligner:
+        newcomers = [aligner.put(page) for page in (icelandic, english, other)]
+        found = [pair for pairs in aligner.compare(newcomers) for pair in pairs]
+        assert {(p.src_url, p.trg_url) for p in found} == {(english.url, other.url)}
+
+
 def test_a_stopped_crawl_goes_on_with_the_same_file(tmp_path):
     pages = documents(build_site(concepts=20))
     with Aligner(LANGS) as whole:
