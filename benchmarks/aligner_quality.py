@@ -21,6 +21,7 @@ its 3-grams with the right one counts), soft recall at 99 % soft precision.
 from __future__ import annotations
 
 import csv
+import gc
 import json
 import math
 import random
@@ -132,6 +133,7 @@ def read_pool(folder: Path) -> tuple[list[Document], Truth, float]:
     documents = []
     csv.field_size_limit(sys.maxsize)
     seconds = 0.0
+    gc.disable()  # it would look through all these documents, which nobody else keeps
     with (folder / "docs.tsv").open(encoding="utf-8", newline="") as file:
         for name, lang, _, path, _ in csv.reader(
             file, delimiter="\t", quoting=csv.QUOTE_NONE
@@ -141,6 +143,8 @@ def read_pool(folder: Path) -> tuple[list[Document], Truth, float]:
             linear = linearize(body.decode("utf-8", "replace"))
             seconds += time.process_time() - start
             documents.append(_hidden(name, lang, Path(path), linear))
+    gc.freeze()
+    gc.enable()
     truth = [
         (_address(src), _address(trg))
         for src, trg, *_ in (

@@ -3,7 +3,8 @@
     python -m benchmarks.scale                 # to 1 M URLs and 20,000 sites: 15 min
     python -m benchmarks.scale --urls 10000 --sites 10,20000 --rounds 3
 
-Results and a figure go to benchmarks/results/scale.json and scale.svg. Everything of a
+Results and a figure go to benchmarks/results/scale.json and scale.svg; rows that are
+not measured again stay, each with its machine. Everything of a
 crawl that knows of other pages is run, in the process and without a network: the site
 gate with 32 sites in flight, the frontier in SQLite, the scorer of the profile. First
 it is filled with so many URLs of so many sites, by a crawl whose pages have 40 new
@@ -182,21 +183,26 @@ def main() -> None:
     for _ in range(args.rounds):
         for key, rows in found.items():
             rows.append(run(*key))
-    report = {
-        "machine": facts,
-        "rounds": args.rounds,
-        "rows": [
-            {
-                "profile": profile,
-                "urls": urls,
-                "sites": sites,
-                **{name: spread([row[name] for row in rows], 3) for name in rows[0]},
-            }
-            for (profile, urls, sites), rows in found.items()
-        ],
-    }
+    rows = [
+        {
+            "profile": profile,
+            "urls": urls,
+            "sites": sites,
+            "rounds": args.rounds,
+            "machine": facts,
+            **{name: spread([row[name] for row in rows], 3) for name in rows[0]},
+        }
+        for (profile, urls, sites), rows in found.items()
+    ]
+    before = json.loads(args.out.read_text())["rows"] if args.out.exists() else []
+    others = [row for row in before if key_of(row) not in found]
+    report = {"rows": sorted(others + rows, key=key_of)}
     args.out.write_text(json.dumps(report, indent=1) + "\n")
     draw(report["rows"], args.out.with_suffix(".svg"))
+
+
+def key_of(row: dict[str, Any]) -> tuple[str, int, int]:
+    return row["profile"], row["urls"], row["sites"]
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
