@@ -4,13 +4,13 @@
     python -m benchmarks.scale --urls 10000 --sites 10,20000 --rounds 3
 
 Results and a figure go to benchmarks/results/scale.json and scale.svg; rows that are
-not measured again stay, each with its machine. Everything of a
-crawl that knows of other pages is run, in the process and without a network: the site
-gate with 32 sites in flight, the frontier in SQLite, the scorer of the profile. First
-it is filled with so many URLs of so many sites, by a crawl whose pages have 40 new
-links; then pages have eight. What is measured is the processor time of a page, the
-latency of taking the next URL, and the process's memory. All else that a page
-costs (benchmarks/throughput.py) knows of no other page: it is flat by construction.
+not measured again stay, each with its machine. Everything of a crawl that knows of
+other pages is run, in the process and without a network: the site gate with 32 sites in
+flight, the frontier in SQLite, the scorer of the profile. First it is filled with so
+many URLs of so many sites, by a crawl whose pages have 40 new links; then pages have
+eight. What is measured is the processor time of a page, the latency of taking the next
+URL, and the process's memory. All else that a page costs (benchmarks/throughput.py)
+knows of no other page: it is flat by construction.
 """
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ def measure_rates(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
                 "ratio_by_cpu": spread(race.ratios(name), 3),
                 "cpu_ms_per_page": cpu_ms(rows, "cpu_s"),
                 "cpu_ms_per_page_beside": cpu_ms(rows, "beside_s"),
-                "finish_s": round(rows[0].get("finish_s", 0.0), 2),
+                "finish_s": round(rows[0]["finish_s"], 2),
                 "peak_mb": round(rows[0]["peak_mb"], 1),
             }
             for name, rows in race.rows.items()

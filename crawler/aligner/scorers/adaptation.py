@@ -33,8 +33,9 @@ ADAPTED = (
 )
 _FACTOR_SPREAD = 0.5  # of the normal prior of a factor, around 1
 _BIAS_SPREAD = 1.0
-# Six steps are usual. A slope of less than this for each pair moves no score that is
-# looked at; a step that does not help is halved.
+# Five steps are usual, and 21 were the most of 1,500 made-up sites. A slope of less
+# than this for each pair moves no score that is looked at; a step that does not help
+# is halved.
 _MAX_STEPS, _FLAT = 50, 1e-9
 _SHARES = 0.5 ** np.arange(20)
 

@@ -80,10 +80,9 @@ def evidence(
     >>> bounds.tolist(), nats.round(2).tolist()
     ([0.0, 2.0], [0.81, -0.69])
     """
-    order = np.argsort(values, kind="stable")
-    bounds, number = np.unique(values[order], return_inverse=True)
+    bounds, number = np.unique(values, return_inverse=True)
     seen = np.bincount(number)
-    hits = np.bincount(number[right[order]], minlength=len(seen))
+    hits = np.bincount(number[right], minlength=len(seen))
     last, hits, seen = _falling(hits, seen)
     nats = np.log((hits + 1) / (hits.sum() + 1))
     nats -= np.log((seen - hits + 1) / ((seen - hits).sum() + 1))
