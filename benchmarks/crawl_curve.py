@@ -46,8 +46,8 @@ from crawler.config import load_object
 from crawler.data import LangPair, PairScore
 from crawler.extract.document import Reading, read_page
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.memory import MemoryFrontier
 from crawler.frontier.scope import Scope
+from crawler.frontier.stores.memory import MemoryFrontier
 from crawler.protocols import UrlLanguageModel, UrlPairModel, UrlScorer
 from crawler.replay.world import ReplayWorld, address_of
 

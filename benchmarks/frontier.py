@@ -44,7 +44,7 @@ from typing import Any
 
 from benchmarks.machine import machine, spread, status_mb
 from crawler.data import FrontierEntry
-from crawler.frontier.store import open_frontier
+from crawler.frontier.stores.open import open_frontier
 from crawler.protocols import FrontierStore
 from tests.redis_server import RedisServer
 

@@ -22,9 +22,9 @@ from benchmarks.worlds import load_sites
 from crawler.data import LangPair
 from crawler.extract.document import Reading
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.memory import MemoryFrontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import SiteBudget, SiteYield
+from crawler.frontier.stores.memory import MemoryFrontier
 from crawler.protocols import UrlScorer
 from crawler.replay.world import address_of
 from crawler.urls import host_of

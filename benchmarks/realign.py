@@ -46,7 +46,6 @@ import xxhash
 from benchmarks.machine import machine
 from crawler.aligner.candidates.shingles import ShinglesConfig
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.store import hash64
 from crawler.aligner.teachers import teachers
 from crawler.data import LangPair, Page
 from crawler.handles import handle_of
@@ -54,7 +53,7 @@ from crawler.realign.matching_ngrams import MatchingNgrams
 from crawler.realign.request import load_lexicon
 from crawler.realign.shuffle import Shuffle, write_records
 from crawler.realign.steps import Extraction, Extractor, Record, align_group, extract
-from crawler.urls import site_of
+from crawler.urls import hash64, site_of
 from crawler.warc.inputs import Piece
 from crawler.warc.reader import iter_pages
 from tests.worlds import write_warc

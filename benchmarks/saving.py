@@ -22,10 +22,10 @@ from typing import Any
 
 from benchmarks.machine import machine, status_mb
 from crawler.data import Document, LangPair, Link
-from crawler.frontier.adaptive import AdaptiveScorer
 from crawler.frontier.frontier import MIN_SAVE, Frontier
 from crawler.frontier.scope import Scope
-from crawler.frontier.sqlite import SqliteFrontier
+from crawler.frontier.scorers.adaptive import AdaptiveScorer
+from crawler.frontier.stores.sqlite import SqliteFrontier
 from models.rules import UrlLanguageRules, UrlPairRules
 
 RESULTS = Path(__file__).parent / "results" / "saving.json"

@@ -29,12 +29,12 @@ from typing import Any
 from benchmarks.drawing import pyplot, save
 from benchmarks.machine import machine, spread, status_mb
 from crawler.data import Document, LangPair, Link
-from crawler.frontier.adaptive import AdaptiveScorer
 from crawler.frontier.frontier import Frontier, Lease
 from crawler.frontier.gate import SiteGate
 from crawler.frontier.scope import Scope
-from crawler.frontier.scoring import UniformScorer
-from crawler.frontier.store import open_frontier
+from crawler.frontier.scorers.adaptive import AdaptiveScorer
+from crawler.frontier.scorers.papers import UniformScorer
+from crawler.frontier.stores.open import open_frontier
 from models.url_language import HashedUrlLanguageModel
 from models.url_pair import HashedUrlPairModel
 from settings.base import SCORER_MAX_URLS

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.machine import machine, status_mb
 from crawler.data import Document, LangPair, Link
-from crawler.frontier.adaptive import AdaptiveScorer
+from crawler.frontier.scorers.adaptive import AdaptiveScorer
 from models.rules import UrlLanguageRules, UrlPairRules
 
 RESULTS = Path(__file__).parent / "results" / "scorer_memory.json"

@@ -33,7 +33,7 @@ from typing import Any
 from benchmarks.frontier import PAYLOAD, pages
 from benchmarks.machine import machine
 from crawler.data import FrontierEntry
-from crawler.frontier.redis import RedisFrontier
+from crawler.frontier.stores.redis import RedisFrontier
 from tests.redis_server import RedisServer
 
 RESULTS = Path(__file__).parent / "results" / "shared_frontier.json"

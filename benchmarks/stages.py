@@ -28,12 +28,12 @@ STAGES = {
     "links": ("crawler.extract.document:links_of",),
     "language": ("crawler.extract.language:Cld2Detector.detect",),
     "scoring": (
-        "crawler.frontier.adaptive:AdaptiveScorer.score",
-        "crawler.frontier.adaptive:AdaptiveScorer.fetched",
-        "crawler.frontier.adaptive:AdaptiveScorer.paired",
-        "crawler.frontier.adaptive:AdaptiveScorer.current",
-        "crawler.frontier.scoring:ProductScorer.score",
-        "crawler.frontier.scoring:UniformScorer.score",
+        "crawler.frontier.scorers.adaptive:AdaptiveScorer.score",
+        "crawler.frontier.scorers.adaptive:AdaptiveScorer.fetched",
+        "crawler.frontier.scorers.adaptive:AdaptiveScorer.paired",
+        "crawler.frontier.scorers.adaptive:AdaptiveScorer.current",
+        "crawler.frontier.scorers.papers:ProductScorer.score",
+        "crawler.frontier.scorers.papers:UniformScorer.score",
     ),
     "frontier": (
         "crawler.frontier.frontier:Frontier.found",

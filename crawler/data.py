@@ -75,6 +75,9 @@ class LangPair:
     def __iter__(self) -> Iterator[Lang]:
         return iter((self.src, self.trg))
 
+    def __len__(self) -> int:
+        return 2
+
     def __str__(self) -> str:
         return f"{self.src},{self.trg}"
 

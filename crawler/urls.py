@@ -18,6 +18,7 @@ from functools import cache, lru_cache
 
 import can_ada
 import tldextract
+import xxhash
 
 # Longer URLs are traps or data; browsers and servers stop at about this length, and
 # the released URL models skip longer ones (INTEROP 4.1).
@@ -204,3 +205,22 @@ def without_password(url: str) -> str:
     'redis://localhost/0?run=x'
     """
     return re.sub("//[^/@]*@", "//", url)
+
+
+# What a server leaves out or adds without meaning another page.
+_LOOSE = re.compile(r"^https?://(?:www\d?\.)?|(?:/(?:index\.\w{3,5})?)?(?=\?|$)")
+
+
+def hash64(text: str) -> int:
+    """A hash that fits a signed 64-bit column."""
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "replace")) >> 1
+
+
+@lru_cache(4096)  # the aligner looks for each page five times
+def url_key(url: str) -> int:
+    """One number for all the addresses that a server takes for one page.
+
+    >>> url_key("http://www.example.org/is/") == url_key("https://example.org/is")
+    True
+    """
+    return hash64(_LOOSE.sub("", url))

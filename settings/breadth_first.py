@@ -2,5 +2,5 @@
 
 from settings.base import *
 
-URL_SCORER = "crawler.frontier.scoring.UniformScorer"
+URL_SCORER = "crawler.frontier.scorers.papers.UniformScorer"
 LANGUAGE_GATE = False

@@ -2,4 +2,4 @@
 
 from settings.base import *
 
-URL_SCORER = "crawler.frontier.scoring.ProductScorer"
+URL_SCORER = "crawler.frontier.scorers.papers.ProductScorer"

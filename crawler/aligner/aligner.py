@@ -26,7 +26,7 @@ from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scoring import PairJudge
 from crawler.aligner.site import SiteAlignment
-from crawler.aligner.sketch import Sketcher, declared_versions
+from crawler.aligner.sketch import Sketcher
 from crawler.aligner.store import SketchStore
 from crawler.aligner.teachers import taught, teachers
 from crawler.data import (
@@ -40,6 +40,7 @@ from crawler.data import (
 )
 from crawler.groups import group_key
 from crawler.protocols import CandidateGenerator
+from crawler.switchers import declared_versions
 
 # The first look at a site's content, and then at every doubling: what all looks cost
 # together is twice what the last one costs.
@@ -168,7 +169,9 @@ class Aligner:
 
     def _hear(self, document: Document) -> None:
         """A page in a third language may know both versions of a page."""
-        src, trg = (declared_versions(document, lang) for lang in self.langs)
+        src, trg = (
+            declared_versions(document.links, lang, self.langs) for lang in self.langs
+        )
         if len(src) == 1 and trg:
             self.store.declare(src[0], trg)
 

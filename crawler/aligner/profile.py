@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -19,13 +18,7 @@ from crawler.aligner.scorers.combine import MODELS
 from crawler.aligner.scorers.lengths import log_ratio
 from crawler.data import CandidatePair, Sketch
 from crawler.errors import ProfileError
-
-# Pages that list other pages: they hold beginnings of texts, and change every week.
-_LISTING = re.compile(
-    r"/(?:tags?|categor(?:y|ies)|archives?|authors?|search|404|genindex|sitemap"
-    r"|page[/=]\d+)(?=[/.?]|$)|[?&]page=\d",
-    re.IGNORECASE,
-)
+from crawler.listings import is_listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +36,7 @@ class GateConfig:
         return (
             frequencies.own_size(sketch) >= self.min_size
             and main.size >= self.min_main
-            and (self.listings or not _LISTING.search(sketch.url))
+            and (self.listings or not is_listing(sketch.url))
         )
 
     def refuses(self, pair: CandidatePair, features: Mapping[str, float]) -> str | None:

@@ -21,7 +21,7 @@ from crawler.data import Document, LangPair, Sketch
 from crawler.extract.linearize import VOID
 from crawler.extract.text import BOILERPLATE, INLINE
 from crawler.handles import handle_of
-from crawler.languages import marker_languages
+from crawler.switchers import declared_versions
 
 # A page beyond these is compared by its beginning: longer than any article, and the
 # time of an alignment grows with the square.
@@ -30,7 +30,6 @@ MAX_WORDS = 6000
 MAX_TOKENS = 3000
 MAX_BLOCKS = 2000
 MAX_OUTLINKS = 64
-MAX_DECLARED = 8
 # With less text than this outside nav, header, footer and form, the words in them are
 # kept too: some sites put everything into one of them.
 _MIN_READ = 500
@@ -153,7 +152,9 @@ class Sketcher:
             chunk_lengths=_uint16(sizes[: tokens.count(_CHUNK)]),
             outlinks=self._outlinks(document),
             images=_id_set(document.images),
-            declared=declared_versions(document, self.langs.other(lang)),
+            declared=declared_versions(
+                document.links, self.langs.other(lang), self.langs
+            ),
         )
 
     def _words(self, texts: list[str], blocks: int) -> tuple[np.ndarray, np.ndarray]:
@@ -173,24 +174,6 @@ class Sketcher:
         site = document.site
         outside = (link.url for link in document.links if site not in link.url)
         return _id_set(islice(outside, MAX_OUTLINKS))
-
-
-def declared_versions(document: Document, lang: str) -> tuple[str, ...]:
-    """The URLs that a page declares its own version in a language.
-
-    By hreflang (of an alternate or an anchor), or by an anchor that is the name or the
-    code of the language and nothing else, as language switchers have it.
-    """
-    found = [link.url for link in document.links if link.hreflang == lang]
-    if not found:
-        found = [
-            link.url
-            for link in document.links
-            if 2 <= len(link.anchor) <= 20
-            and link.hreflang is None
-            and marker_languages(link.anchor.strip("[]() ")) == {lang}
-        ]
-    return tuple(found[:MAX_DECLARED])
 
 
 def _id_set(texts: Iterable[str]) -> np.ndarray:

@@ -11,20 +11,17 @@ do not count, because links that declare a translation are not careful about the
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-
-import xxhash
 
 from crawler.aligner.sketch import pack, unpack
 from crawler.data import LangPair, Sketch
 from crawler.errors import RunDirError
 from crawler.groups import SiteGroups
+from crawler.urls import hash64, url_key
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT);
@@ -57,23 +54,6 @@ _PRAGMAS = """
 PRAGMA page_size = 2048;
 PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
 """
-
-_LOOSE = re.compile(r"^https?://(?:www\d?\.)?|(?:/(?:index\.\w{3,5})?)?(?=\?|$)")
-
-
-def hash64(text: str) -> int:
-    """A hash that fits a signed 64-bit column."""
-    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "replace")) >> 1
-
-
-@lru_cache(4096)  # each page is looked for five times
-def url_key(url: str) -> int:
-    """One number for all the addresses that a server takes for one page.
-
-    >>> url_key("http://www.example.org/is/") == url_key("https://example.org/is")
-    True
-    """
-    return hash64(_LOOSE.sub("", url))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     import sys
     from time import sleep
 
-    from crawler.frontier.redis_status import SharedState
+    from crawler.frontier.stores.redis_status import SharedState
 
     state = SharedState(args.frontier)
     live = args.every and sys.stdout.isatty()

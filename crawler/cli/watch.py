@@ -55,7 +55,7 @@ def _watch_run(args: argparse.Namespace) -> None:
 
 
 def _watch_shared(args: argparse.Namespace) -> None:
-    from crawler.frontier.redis_status import SharedState
+    from crawler.frontier.stores.redis_status import SharedState
 
     state = SharedState(args.run_dir)
     lines: list[str] = []

@@ -22,7 +22,7 @@ from crawler.errors import ProfileError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import RunBudget, SiteBudget, SiteYield
-from crawler.frontier.store import open_frontier
+from crawler.frontier.stores.open import open_frontier
 from crawler.protocols import UrlScorer
 from crawler.rundir import RunDir
 from crawler.urls import without_password

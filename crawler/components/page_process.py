@@ -17,7 +17,7 @@ from multiprocessing import Pipe
 from scrapy.settings import BaseSettings
 
 from crawler.errors import BifocalError, RunError
-from crawler.frontier.store import is_shared
+from crawler.frontier.stores.open import is_shared
 
 
 class Child:

@@ -18,8 +18,8 @@ import numpy as np
 import xxhash
 
 from crawler.aligner.sentences.split import main_blocks
-from crawler.aligner.store import hash64
 from crawler.data import Document, Lang, Origin
+from crawler.urls import hash64
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS texts (

@@ -24,11 +24,11 @@ from crawler.data import (
     Site,
 )
 from crawler.errors import FrontierError
-from crawler.frontier.evidence import declared_language
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import RunBudget, SiteYield, Spent
 from crawler.groups import SiteGroups
 from crawler.protocols import FrontierStore, LearningScorer, PushCounts, UrlScorer
+from crawler.switchers import declared_language
 from crawler.urls import host_of, site_of
 
 # Seeds come first whatever they score; links score in [0, 1].

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.store import hash64
 from crawler.data import LangPair, PairScore
 from crawler.realign.matching_ngrams import (
     NO_PAIRS,
@@ -35,6 +34,7 @@ from crawler.realign.pool import Pool
 from crawler.realign.progress import Progress
 from crawler.realign.request import load_lexicon
 from crawler.realign.shuffle import Places
+from crawler.urls import hash64
 
 # Pages of a shard: their n-grams, 7 KB a page, are sorted in memory.
 _SHARD_PAGES = 10_000

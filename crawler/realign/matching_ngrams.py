@@ -30,9 +30,9 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.candidates.shingles import matching, meetings
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.search import bridge_of
-from crawler.aligner.store import hash64
 from crawler.data import LangPair
 from crawler.realign.steps import decode
+from crawler.urls import hash64
 
 Rows = NDArray[Any]  # of one of the types below
 Shards = Iterator[tuple[int, Rows]]

@@ -25,14 +25,14 @@ from typing import NamedTuple
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.sketch import Sketcher, declared_versions, pack, unpack
-from crawler.aligner.store import hash64
+from crawler.aligner.sketch import Sketcher, pack, unpack
 from crawler.data import Document, Lang, LangPair, Page, PairScore, Site, Sketch
 from crawler.extract.document import Reading, read_page
 from crawler.extract.plain import build_text_document
 from crawler.groups import group_key
 from crawler.handles import handle_of
-from crawler.urls import site_of
+from crawler.switchers import declared_versions
+from crawler.urls import hash64, site_of
 from crawler.warc.inputs import Piece, Revisit, Revisits, read_piece
 from crawler.warc.text_columns import PlainText
 
@@ -143,7 +143,8 @@ class Extractor:
             {
                 other: found
                 for other in self.langs
-                if other != lang and (found := declared_versions(document, other))
+                if other != lang
+                and (found := declared_versions(document.links, other, self.langs))
             },
         )
         if lang is not None and lang in self._sketchers:

@@ -12,11 +12,11 @@ from typing import Any
 from crawler.data import FrontierEntry
 from crawler.errors import RunDirError
 from crawler.frontier.frontier import GIVEN_UP, lease_of, outcome_of
-from crawler.frontier.store import open_frontier
+from crawler.frontier.stores.open import open_frontier
 from crawler.rundir import RunDir
 from crawler.urls import site_of
 
-# What the parts of a score mean (crawler.frontier.adaptive and .scoring).
+# What the parts of a score mean (crawler.frontier.scorers.adaptive and .scoring).
 MEANINGS = {
     "p_src": "P(it is in the first language)",
     "p_trg": "P(it is in the second language)",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crawler.data import FrontierEntry, KnownUrl
-from crawler.frontier.store import open_frontier
+from crawler.frontier.stores.open import open_frontier
 from crawler.protocols import FrontierStore, PushCounts
 
 STORES = ["memory:", "sqlite:{}/frontier.sqlite", "redis"]

@@ -19,8 +19,8 @@ from crawler.data import LangPair, Page
 from crawler.errors import BifocalError
 from crawler.extract.document import read_page
 from crawler.extract.sitemap import looks_like_sitemap, read_sitemap
-from crawler.frontier.journal import replay, unpack
 from crawler.frontier.robots import rules_of
+from crawler.frontier.stores.journal import replay, unpack
 from crawler.handles import handle_of, stripped_forms
 from crawler.seeds import parse_seeds
 from crawler.urls import canonicalize, site_of

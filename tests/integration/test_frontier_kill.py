@@ -14,8 +14,8 @@ from itertools import count
 from pathlib import Path
 
 from crawler.data import FrontierEntry, KnownUrl
-from crawler.frontier.memory import MemoryFrontier
-from crawler.frontier.sqlite import SqliteFrontier
+from crawler.frontier.stores.memory import MemoryFrontier
+from crawler.frontier.stores.sqlite import SqliteFrontier
 from crawler.protocols import FrontierStore
 
 SITES = [f"{name}.is" for name in "abcdefgh"]

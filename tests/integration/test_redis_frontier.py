@@ -17,11 +17,11 @@ import pytest
 from crawler.data import Document, FrontierEntry, KnownUrl, LangPair, Link
 from crawler.errors import FrontierError, UsageError
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.redis import RedisFrontier
 from crawler.frontier.scope import Scope
-from crawler.frontier.scoring import UniformScorer
+from crawler.frontier.scorers.papers import UniformScorer
 from crawler.frontier.site_yield import RunBudget, SiteBudget, SiteYield
-from crawler.frontier.store import open_frontier
+from crawler.frontier.stores.open import open_frontier
+from crawler.frontier.stores.redis import RedisFrontier
 from tests.commands import bifocal
 from tests.redis_server import RedisServer
 
@@ -597,7 +597,7 @@ def test_the_core_needs_no_redis(tmp_path):
     """A process in which the package cannot be imported says which extra to install."""
     code = (
         "import sys; sys.modules['redis'] = None\n"
-        "from crawler.frontier.store import open_frontier\n"
+        "from crawler.frontier.stores.open import open_frontier\n"
         "from crawler.errors import UsageError\n"
         "open_frontier('memory:')\n"
         "try: open_frontier('redis://localhost/0?run=x')\n"

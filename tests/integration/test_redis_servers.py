@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from crawler.data import FrontierEntry
 from crawler.errors import FrontierError
-from crawler.frontier.redis import RedisFrontier
-from crawler.frontier.store import open_frontier
+from crawler.frontier.stores.open import open_frontier
+from crawler.frontier.stores.redis import RedisFrontier
 from tests.commands import bifocal
 from tests.redis_server import RedisServer, found, free_port
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 
 from crawler.frontier.frontier import GIVEN_UP, outcome_of
-from crawler.frontier.store import open_frontier
+from crawler.frontier.stores.open import open_frontier
 from tests.commands import Run, bifocal, crawl, pair_urls
 from tests.webserver import Route, Server, page
 from tests.worlds import build_site

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from crawler.data import FrontierEntry, LangPair, Link, ScoredUrl
 from crawler.errors import LanguageError, SeedError
-from crawler.frontier.evidence import folders_of, switcher_language
 from crawler.frontier.frontier import Frontier, lease_of
 from crawler.frontier.gate import SiteGate
-from crawler.frontier.memory import MemoryFrontier
 from crawler.frontier.robots import rules_of
 from crawler.frontier.scope import KINDS, Scope, trap
-from crawler.frontier.scoring import UniformScorer
+from crawler.frontier.scorers.known_urls import folders_of
+from crawler.frontier.scorers.papers import UniformScorer
+from crawler.frontier.stores.memory import MemoryFrontier
 from crawler.handles import handle_of
 from crawler.languages import (
     all_languages,
@@ -26,6 +26,7 @@ from crawler.languages import (
     marker_languages,
 )
 from crawler.seeds import parse_seeds
+from crawler.switchers import declared_language, declared_versions
 from crawler.urls import canonicalize, site_of
 from tests.strategies import robots_txt, rough_urls, urls
 
@@ -144,9 +145,14 @@ def test_a_tag_is_the_language_of_its_first_part(code, region):
 
 
 @given(ANY_TEXT, LANGS, LANGS)
-def test_an_anchor_names_a_language_of_the_pair_or_none(anchor, src, trg):
-    pair = LangPair(src, trg)
-    assert switcher_language(anchor, pair) in (None, *pair)
+def test_frontier_and_aligner_agree_on_what_a_switcher_is(anchor, src, trg):
+    assume(src != trg)
+    link = Link("https://a.is/x", "https://a.is/", anchor)
+    declared = declared_language(link, (src, trg))
+    assert declared in (None, src, trg)
+    for lang in (src, trg):
+        found = declared_versions([link], lang, (src, trg))
+        assert found == ((link.url,) if lang == declared else ())
 
 
 # ------------------------------------------------------------ handles, folders

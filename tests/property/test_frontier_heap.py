@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.heap import LazyHeap
+from crawler.frontier.stores.heap import LazyHeap
 
 keys = st.sampled_from("abcdef")
 steps = st.one_of(

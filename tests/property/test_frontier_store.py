@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from crawler.data import FrontierEntry, KnownUrl
-from crawler.frontier.store import open_frontier
+from crawler.frontier.stores.open import open_frontier
 from crawler.protocols import PushCounts
 
 SITES = ["a.is", "b.is", "c.is"]

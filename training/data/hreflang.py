@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from crawler.data import Document, Lang, Page
 from crawler.extract.document import build_document
-from crawler.languages import marker_languages
+from crawler.switchers import switcher_languages
 from crawler.urls import canonicalize
 from crawler.warc.reader import iter_pages
 from training.data.evidence import (
@@ -90,16 +90,10 @@ def declared_by(url: str, document: Document) -> list[Declared]:
     """What a page says of its other versions."""
     found = []
     for link in document.links:
-        lang = link.hreflang or _switcher_language(link.anchor)
-        if lang:
-            found.append(Declared(url, link.url, lang))
+        named = {link.hreflang} if link.hreflang else switcher_languages(link.anchor)
+        if len(named) == 1:
+            found.append(Declared(url, link.url, *named))
     return found
-
-
-def _switcher_language(anchor: str) -> Lang | None:
-    """The language that an anchor names, as `Íslenska` or `EN` do."""
-    named = marker_languages(anchor.strip()) if 2 <= len(anchor) <= 25 else frozenset()
-    return next(iter(named)) if len(named) == 1 else None
 
 
 def main(out: Path, warcs: list[Path]) -> None:

@@ -8,11 +8,10 @@ from crawler.aligner.sketch import (
     BOILERPLATE_BLOCK,
     CODE,
     Sketcher,
-    declared_versions,
     pack,
     unpack,
 )
-from crawler.data import Document, LangPair, Link, Page
+from crawler.data import Document, LangPair, Page
 from crawler.extract.document import build_document
 from tests.worlds import FETCHED_AT, build_site
 
@@ -84,22 +83,3 @@ def test_a_page_of_any_length_has_a_small_sketch():
 def test_unknown_elements_are_tokens_like_others():
     page = sketch("<my-card>one</my-card><my-card>two</my-card>")
     assert len(set(page.markup)) == len(set(sketch("<p>one</p><p>two</p>").markup))
-
-
-def link(**given) -> Link:
-    return Link("https://town.example/is/x.html", **given)
-
-
-def with_links(*links: Link) -> Document:
-    return Document("u", "s", "en", 1, "", (), (), links, "")
-
-
-def test_hreflang_declares_a_version():
-    assert declared_versions(with_links(link(hreflang="is")), "is")
-    assert not declared_versions(with_links(link(hreflang="de")), "is")
-
-
-def test_an_anchor_that_names_the_language_and_no_more_declares_one():
-    assert declared_versions(with_links(link(anchor="Íslenska")), "is")
-    assert declared_versions(with_links(link(anchor="[IS]")), "is")
-    assert not declared_versions(with_links(link(anchor="Learn Icelandic")), "is")

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from crawler.aligner.sketch import Sketcher
-from crawler.aligner.store import SketchStore, url_key
+from crawler.aligner.store import SketchStore
 from crawler.data import LangPair
 from crawler.extract.document import build_document
+from crawler.urls import url_key
 from tests.worlds import build_site
 
 LANGS = LangPair("en", "is")

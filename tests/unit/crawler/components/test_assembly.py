@@ -10,7 +10,7 @@ from crawler.components.assembly import (
 )
 from crawler.data import LangPair
 from crawler.errors import ProfileError
-from crawler.frontier.scoring import ProductScorer, UniformScorer
+from crawler.frontier.scorers.papers import ProductScorer, UniformScorer
 from models.rules import UrlPairRules
 
 PAIR = LangPair("en", "is")
@@ -25,7 +25,7 @@ def settings(**values: str) -> Settings:
 
 
 def test_a_scorer_gets_what_it_asks_for_by_name():
-    path = "crawler.frontier.scoring.ProductScorer"
+    path = "crawler.frontier.scorers.papers.ProductScorer"
     scorer = build_scorer(settings(URL_SCORER=path), PAIR)
     assert isinstance(scorer, ProductScorer)
     assert scorer.langs == PAIR
@@ -33,7 +33,7 @@ def test_a_scorer_gets_what_it_asks_for_by_name():
 
 
 def test_a_scorer_without_models_loads_none():
-    path = "crawler.frontier.scoring.UniformScorer"
+    path = "crawler.frontier.scorers.papers.UniformScorer"
     nowhere = settings(URL_SCORER=path, URL_PAIR_MODEL="no.such.Model")
     assert isinstance(build_scorer(nowhere, PAIR), UniformScorer)
 

@@ -6,10 +6,10 @@ import pytest
 
 from crawler.data import Document, KnownUrl, Link, PairScore, ScoredUrl
 from crawler.frontier.frontier import Frontier, Lease, link_of, outcome_of
-from crawler.frontier.memory import MemoryFrontier
 from crawler.frontier.scope import Scope
-from crawler.frontier.scoring import UniformScorer
-from crawler.frontier.sqlite import SqliteFrontier
+from crawler.frontier.scorers.papers import UniformScorer
+from crawler.frontier.stores.memory import MemoryFrontier
+from crawler.frontier.stores.sqlite import SqliteFrontier
 
 HOME = "https://a.is/"
 

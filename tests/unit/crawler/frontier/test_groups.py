@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from crawler.data import Document, LangPair, Link, ScoredUrl
-from crawler.frontier.adaptive import AdaptiveScorer
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
-from crawler.frontier.scoring import UniformScorer
+from crawler.frontier.scorers.adaptive import AdaptiveScorer
+from crawler.frontier.scorers.papers import UniformScorer
 from crawler.frontier.site_yield import SiteBudget, SiteYield
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.frontier.store import open_frontier
+from crawler.frontier.stores.open import open_frontier
+from crawler.frontier.stores.sqlite import SqliteFrontier
 from crawler.groups import SiteGroups
 from crawler.protocols import UrlScorer
 from crawler.urls import site_of

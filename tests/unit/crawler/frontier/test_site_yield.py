@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from crawler.data import Document, LangPair, Link
 from crawler.frontier.frontier import Frontier, Lease
-from crawler.frontier.memory import MemoryFrontier
 from crawler.frontier.scope import Scope
-from crawler.frontier.scoring import UniformScorer
+from crawler.frontier.scorers.papers import UniformScorer
 from crawler.frontier.site_yield import SiteBudget, SiteYield
+from crawler.frontier.stores.memory import MemoryFrontier
 from crawler.urls import site_of
 
 LANGS = LangPair("en", "is")

@@ -12,9 +12,9 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.candidates.nearest import NearestConfig
 from crawler.aligner.candidates.shingles import ShinglesConfig
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.store import hash64
 from crawler.realign.matching_ngrams import MatchingNgrams, group
 from crawler.realign.steps import Versions, encode
+from crawler.urls import hash64
 from tests.lexicons import LANGS, sketch
 
 ORDER, MOST, BEST = 2, 6, 2

@@ -7,10 +7,10 @@ import pytest
 
 from crawler.data import Document, LangPair, Link
 from crawler.errors import RunDirError
-from crawler.frontier.adaptive import AdaptiveScorer
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
-from crawler.frontier.store import open_frontier
+from crawler.frontier.scorers.adaptive import AdaptiveScorer
+from crawler.frontier.stores.open import open_frontier
 from crawler.reports.explain import explain
 from crawler.rundir import RunDir
 from models.rules import UrlLanguageRules, UrlPairRules

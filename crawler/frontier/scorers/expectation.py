@@ -1,7 +1,7 @@
 """What one more download is expected to give, by what was counted until now.
 
 The priors are AdaptiveConfig's, the counts `beliefs.py`'s, by section and by site; what
-makes one URL worth more than another stands in `crawler.frontier.adaptive`.
+makes one URL worth more than another stands in `crawler.frontier.scorers.adaptive`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawler.data import Lang, LangPair, Site
-from crawler.frontier.beliefs import UNDECIDED, Rates, Shares, Three, Witness, certain
-from crawler.frontier.copies import Copies
-from crawler.frontier.known_urls import (
+from crawler.frontier.scorers.beliefs import (
+    UNDECIDED,
+    Rates,
+    Shares,
+    Three,
+    Witness,
+    certain,
+)
+from crawler.frontier.scorers.copies import Copies
+from crawler.frontier.scorers.known_urls import (
     ALIGNED,
     ALIKE,
     DECLARED,

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from crawler.errors import FrontierError, UsageError
-from crawler.frontier.memory import MemoryFrontier
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.frontier.store import open_frontier
+from crawler.frontier.stores.memory import MemoryFrontier
+from crawler.frontier.stores.open import open_frontier
+from crawler.frontier.stores.sqlite import SqliteFrontier
 
 
 def test_the_url_names_the_kind_of_store(tmp_path, monkeypatch):

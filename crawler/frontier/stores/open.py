@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crawler.errors import UsageError
-from crawler.frontier.memory import MemoryFrontier
-from crawler.frontier.sqlite import SqliteFrontier
+from crawler.frontier.stores.memory import MemoryFrontier
+from crawler.frontier.stores.sqlite import SqliteFrontier
 from crawler.protocols import FrontierStore
 
 
@@ -22,7 +22,7 @@ def open_frontier(url: str) -> FrontierStore:
     if scheme == "sqlite" and path:
         return SqliteFrontier(path)
     if is_shared(url):
-        from crawler.frontier.redis import RedisFrontier  # an extra
+        from crawler.frontier.stores.redis import RedisFrontier  # an extra
 
         return RedisFrontier(url)
     raise UsageError(

@@ -4,7 +4,7 @@ import pytest
 
 from crawler.data import Document
 from crawler.extract.text import prose_digest
-from crawler.frontier.copies import Copies, parts_of, text_of
+from crawler.frontier.scorers.copies import Copies, parts_of, text_of
 
 SITE = "a.example"
 PROSE = "The harbour was rebuilt after the storm of that winter, and the town with it. "

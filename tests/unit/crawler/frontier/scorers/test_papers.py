@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.data import Document, LangPair, Link
-from crawler.frontier.scoring import UNIFORM_SCORE, ProductScorer, UniformScorer
+from crawler.frontier.scorers.papers import UNIFORM_SCORE, ProductScorer, UniformScorer
 from models.rules import UrlLanguageRules, UrlPairRules
 
 PAIR = LangPair("en", "is")

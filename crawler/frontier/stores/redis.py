@@ -5,11 +5,11 @@ order and the embedded aligner stay in one place. What it changes goes to Redis 
 commit, one compressed batch a site; whoever owns a site next replays its journal.
 
 Each time that a site is given away it gets a new number: what a worker writes that was
-thought dead (`crawler.frontier.redis_lease`) bears an old one, is refused, and the
-worker lets the site go.
+thought dead (`redis_lease.py`) bears an old one, is refused, and the worker lets the
+site go.
 
-URLs are those of `crawler.frontier.redis_connection`, with more in the query: `worker`,
-`lease`, `pause`, `patience` (seconds) and `bloom`.
+URLs are those of `redis_connection.py`, with more in the query: `worker`, `lease`,
+`pause`, `patience` (seconds) and `bloom`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from typing import Any
 
 from crawler.data import FrontierEntry, KnownUrl, Score, Site
 from crawler.errors import FrontierError, UsageError
-from crawler.frontier.bloom import BloomFilter
-from crawler.frontier.heap import refuse_nan
-from crawler.frontier.journal import (
+from crawler.frontier.stores.bloom import BloomFilter
+from crawler.frontier.stores.heap import refuse_nan
+from crawler.frontier.stores.journal import (
     Event,
     History,
     batched,
@@ -37,9 +37,9 @@ from crawler.frontier.journal import (
     text_of,
     unpack,
 )
-from crawler.frontier.memory import MemoryFrontier
-from crawler.frontier.redis_connection import Connection
-from crawler.frontier.redis_lease import Claim, WorkerLease, ms
+from crawler.frontier.stores.memory import MemoryFrontier
+from crawler.frontier.stores.redis_connection import Connection
+from crawler.frontier.stores.redis_lease import Claim, WorkerLease, ms
 from crawler.protocols import PushCounts
 
 _LOOK = 1.0  # seconds between two looks for sites that have become free

@@ -32,8 +32,8 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from crawler.data import FrontierEntry, KnownUrl, Score, Site
 from crawler.errors import FrontierError
-from crawler.frontier.alone import Alone
-from crawler.frontier.heap import LazyHeap, Rank, refuse_nan
+from crawler.frontier.stores.alone import Alone
+from crawler.frontier.stores.heap import LazyHeap, Rank, refuse_nan
 from crawler.protocols import PushCounts
 
 P = ParamSpec("P")

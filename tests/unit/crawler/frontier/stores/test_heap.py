@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.frontier.heap import LazyHeap, refuse_nan
+from crawler.frontier.stores.heap import LazyHeap, refuse_nan
 
 
 def test_ranks_that_change_all_the_time_do_not_make_the_heap_grow():

@@ -4,8 +4,8 @@ An event is a push `("p", url, score, depth, payload)`, with a 1 at its end if t
 is done since; or the end of a lease as done, `("d", url, score, payload)`, or as
 pending again, `("b", …)`, where None leaves what was.
 `("o", n)` is the place of a site among all. `("f", state)` is a filter of URLs that are
-done and forgotten (crawler.frontier.bloom); the last one counts. A journal that comes
-from elsewhere is checked before anything is made of it.
+done and forgotten (`bloom.py`); the last one counts. A journal that comes from
+elsewhere is checked before anything is made of it.
 """
 
 from __future__ import annotations

@@ -18,11 +18,11 @@ import pytest
 
 from crawler.data import FrontierEntry
 from crawler.errors import FrontierError
-from crawler.frontier.sqlite import SqliteFrontier, digest_of
+from crawler.frontier.stores.sqlite import SqliteFrontier, digest_of
 
 HOLDER = """
 import sys, time
-from crawler.frontier.sqlite import SqliteFrontier
+from crawler.frontier.stores.sqlite import SqliteFrontier
 store = SqliteFrontier(sys.argv[1])
 print("open", flush=True)
 time.sleep(60)

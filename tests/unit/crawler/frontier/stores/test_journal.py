@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from crawler.data import FrontierEntry, KnownUrl
 from crawler.errors import FrontierError
-from crawler.frontier.bloom import BloomFilter
-from crawler.frontier.journal import (
+from crawler.frontier.stores.bloom import BloomFilter
+from crawler.frontier.stores.journal import (
     History,
     events_of,
     pack,

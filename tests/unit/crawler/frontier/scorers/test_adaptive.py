@@ -13,16 +13,16 @@ from benchmarks.crawl_curve import walk
 from crawler.data import Document, LangPair, Link, PairScore, ScoredUrl
 from crawler.errors import FrontierError
 from crawler.extract.document import read_page
-from crawler.frontier.adaptive import AdaptiveScorer
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
-from crawler.frontier.store import open_frontier
+from crawler.frontier.scorers.adaptive import AdaptiveScorer
+from crawler.frontier.stores.open import open_frontier
 from crawler.replay.world import ReplayWorld, address_of
 from crawler.reports.quality import read_gold
 from crawler.urls import site_of
 from models.rules import UrlLanguageRules, UrlPairRules
 
-DEMO = Path(__file__).parents[4] / "worlds" / "demo"
+DEMO = Path(__file__).parents[5] / "worlds" / "demo"
 SITE = "https://www.example.is"
 
 
@@ -281,7 +281,7 @@ def test_a_resumed_crawl_goes_on_in_the_same_order(cut, tmp_path):
 def test_a_kill_while_what_was_learned_is_saved(cut, tmp_path, monkeypatch):
     monkeypatch.setattr("crawler.frontier.frontier.MIN_SAVE", 20)
     monkeypatch.setattr("crawler.frontier.frontier.SAVE_SHARE", 0.0)
-    monkeypatch.setattr("crawler.frontier.adaptive._PART", 50)
+    monkeypatch.setattr("crawler.frontier.scorers.adaptive._PART", 50)
     world = ReplayWorld.open(DEMO / "demo.warc.gz")
     path, fetched = tmp_path / "frontier.sqlite", {}
     first = order_of(path, world, cut, fetched, killed=True)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from crawler.data import Site
 from crawler.errors import FrontierError
-from crawler.frontier.redis_connection import Connection
+from crawler.frontier.stores.redis_connection import Connection
 
 # Seconds that the sites of a killed worker wait. Some beats may be lost on the way.
 _LEASE = 90.0

@@ -7,7 +7,6 @@ stand at the same place of the link lists of two pages that are a pair.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,11 +15,11 @@ from types import MappingProxyType
 from typing import Any
 
 from crawler.data import Lang, LangPair, Link, Site
-from crawler.frontier.beliefs import Three
-from crawler.frontier.copies import Part, parts_of
-from crawler.frontier.evidence import folders_of
+from crawler.frontier.scorers.beliefs import Three
+from crawler.frontier.scorers.copies import Part, parts_of
 from crawler.handles import handle_of
-from crawler.urls import site_of
+from crawler.listings import is_listing
+from crawler.urls import MET_AGAIN, site_of
 
 # What a URL turned out to be: a page in the one language, in the other, in neither, or
 # no page at all.
@@ -29,12 +28,6 @@ SRC, TRG, NEITHER, GONE = range(4)
 HANDLE, DECLARED, ALIKE, ALIGNED = "handle", "declared", "alike", "aligned"
 _STRENGTH = {ALIGNED: 0, ALIKE: 1, DECLARED: 2}  # of two kinds, the stronger one stands
 ALL_SITES = "*"
-# Pages that list pages: seldom a pair, for each side lists its own.
-_LISTING = re.compile(
-    r"(?:^|[/?&=_-])(?:tags?|categor(?:y|ies|ia|ias|ie)|archives?|authors?|search|page"
-    r"|kategori[ea]?|etiquetas?|mots?-cles?|schlagwort|feed|rss|login|user|users|comments?"
-    r"|calendar|print|genindex|index-\d+)(?:[/?&=_-]|$|\d)"
-)
 # Hypotheses that one URL may have beside its handle: a hub is nobody's other half.
 _MAX_PARTNERS = 8
 # URLs of one handle that are looked at: a handle that 50 URLs share is no page's.
@@ -119,7 +112,7 @@ class KnownUrls:
             address=handle.text,
             scheme=handle.scheme,
             language=next(iter(marked)) if len(marked) == 1 else None,
-            listing=bool(_LISTING.search(handle.text)),
+            listing=is_listing(handle.text),
             parts=parts_of(link.url),
             link=link,
         )
@@ -236,3 +229,21 @@ class KnownUrls:
 
 def _weight(name: str) -> int:
     return 1 + len(name) // _CHARACTERS
+
+
+@lru_cache(MET_AGAIN)
+def _prefixes(folder: str) -> tuple[str, ...]:
+    parts = folder.split("/")
+    return tuple("/".join(parts[: n + 1]) for n in range(min(len(parts), 4)))
+
+
+def folders_of(handle: str) -> tuple[str, ...]:
+    """The host and the first three folders of a handle, coarse to fine.
+
+    >>> folders_of("example.org/5/guide/a.html")
+    ('example.org', 'example.org/5', 'example.org/5/guide')
+    >>> folders_of("example.org")
+    ('example.org',)
+    """
+    path = handle.partition("?")[0]
+    return _prefixes(path.rpartition("/")[0] or path)

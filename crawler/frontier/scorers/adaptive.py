@@ -39,9 +39,6 @@ from crawler.data import (
     Site,
 )
 from crawler.errors import FrontierError
-from crawler.frontier.copies import parts_of, text_of
-from crawler.frontier.evidence import declared_language
-from crawler.frontier.expectation import AdaptiveConfig, Expectation
 from crawler.frontier.frontier import (
     FORBIDDEN,
     GIVEN_UP,
@@ -50,8 +47,9 @@ from crawler.frontier.frontier import (
     link_of,
     outcome_of,
 )
-from crawler.frontier.journal import batched
-from crawler.frontier.known_urls import (
+from crawler.frontier.scorers.copies import parts_of, text_of
+from crawler.frontier.scorers.expectation import AdaptiveConfig, Expectation
+from crawler.frontier.scorers.known_urls import (
     ALIGNED,
     ALIKE,
     DECLARED,
@@ -64,8 +62,10 @@ from crawler.frontier.known_urls import (
     UrlRecord,
     counts_of,
 )
-from crawler.frontier.link_lists import aligned
+from crawler.frontier.scorers.link_lists import aligned
+from crawler.frontier.stores.journal import batched
 from crawler.protocols import UrlLanguageModel, UrlPairModel
+from crawler.switchers import declared_language
 
 # Links to a URL whose page's language is counted: more say the same again.
 _MAX_SOURCES = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crawler.frontier.redis_connection import Connection
+from crawler.frontier.stores.redis_connection import Connection
 
 
 class SharedState:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import xxhash
 
 from crawler.data import Document, Site
-from crawler.frontier.beliefs import Rates
+from crawler.frontier.scorers.beliefs import Rates
 from crawler.handles import handle_of
 from crawler.urls import split
 

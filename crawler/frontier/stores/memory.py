@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from crawler.data import FrontierEntry, KnownUrl, Score, Site
-from crawler.frontier.alone import Alone
-from crawler.frontier.heap import LazyHeap, Rank, refuse_nan
+from crawler.frontier.stores.alone import Alone
+from crawler.frontier.stores.heap import LazyHeap, Rank, refuse_nan
 from crawler.protocols import PushCounts
 
 

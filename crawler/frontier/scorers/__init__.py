@@ -1,0 +1,1 @@
+"""In which order URLs are fetched: the papers' orders, and one that learns."""

@@ -1,0 +1,1 @@
+"""Where a frontier is kept: in memory, in a SQLite file, or in Redis."""
