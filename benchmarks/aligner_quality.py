@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from benchmarks.degrade import first_words, half_of_blocks, main_text
 from benchmarks.machine import machine
-from crawler.aligner.aligner import Aligner
+from crawler.aligner.aligner import Aligner, take_in
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile, GateConfig
 from crawler.aligner.sketch import Sketcher
@@ -46,7 +46,6 @@ from crawler.config import load_profile
 from crawler.data import Document, LangPair, PairScore
 from crawler.extract.document import image_names, read_page
 from crawler.extract.linearize import Linearized, linearize
-from crawler.realign.steps import take_in
 from crawler.reports.quality import judge_pairs, read_gold
 from crawler.warc.reader import iter_pages
 

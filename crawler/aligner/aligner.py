@@ -38,6 +38,7 @@ from crawler.data import (
     Site,
     Sketch,
 )
+from crawler.extract.document import Reading
 from crawler.groups import group_key
 from crawler.protocols import CandidateGenerator
 from crawler.switchers import declared_versions
@@ -310,3 +311,18 @@ class Aligner:
             group = group_key(site)
             sizes[group] = sizes[group][0] + src, sizes[group][1] + trg
         return sizes
+
+
+def take_in(aligner: Aligner, readings: Sequence[Reading]) -> list[list[PairScore]]:
+    """Give the aligner what was read; for each reading, the pairs it completes so far.
+
+    A document is added as a page. Of a sitemap, the aligner takes which pages it
+    declares versions of each other. A reading of anything else completes nothing.
+    """
+    documents = [reading.document for reading in readings]
+    found = aligner.compare([aligner.put(d) if d else None for d in documents])
+    for reading, pairs in zip(readings, found):
+        for link in reading.sitemap.links if reading.sitemap else ():
+            if link.rel == "alternate" and link.source_url and link.hreflang:
+                pairs += aligner.declare(link.source_url, link.url, link.hreflang)
+    return found

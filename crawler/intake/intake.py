@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from crawler.aligner.aligner import Aligner
+from crawler.aligner.aligner import Aligner, take_in
 from crawler.aligner.profile import AlignProfile
 from crawler.config import load_profile
 from crawler.corpus.stream import SentenceStream
@@ -26,7 +26,6 @@ from crawler.data import LangPair, Page, PairScore
 from crawler.errors import BifocalError
 from crawler.extract.document import Reading, read_page
 from crawler.intake.spare_time import SpareTime
-from crawler.realign.steps import take_in
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import read_pairs, write_pairs
 from crawler.warc.exchange import Exchange, page_of

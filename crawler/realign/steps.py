@@ -1,4 +1,4 @@
-"""The steps from pages to pairs, the same for a crawl, one machine, and a cluster.
+"""The steps from pages to pairs, the same on one machine and on a cluster.
 
     Piece ──extract──▶ (group, record) ──by group──▶ align_group ──▶ pairs of its sites
 
@@ -35,23 +35,6 @@ from crawler.switchers import declared_versions
 from crawler.urls import hash64, site_of
 from crawler.warc.inputs import Piece, Revisit, Revisits, read_piece
 from crawler.warc.text_columns import PlainText
-
-# ---------------------------------------------------------------- a crawl
-
-
-def take_in(aligner: Aligner, readings: Sequence[Reading]) -> list[list[PairScore]]:
-    """Give the aligner what pages hold; for each, the pairs that it completes so far.
-
-    A document is added; what a sitemap declares of its pages is told.
-    """
-    documents = [reading.document for reading in readings]
-    found = aligner.compare([aligner.put(d) if d else None for d in documents])
-    for reading, pairs in zip(readings, found):
-        for link in reading.sitemap.links if reading.sitemap else ():
-            if link.rel == "alternate" and link.source_url and link.hreflang:
-                pairs += aligner.declare(link.source_url, link.url, link.hreflang)
-    return found
-
 
 # ---------------------------------------------------------------- what travels
 

@@ -23,10 +23,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.aligner.aligner import Aligner
+from crawler.aligner.aligner import Aligner, take_in
 from crawler.data import LangPair
 from crawler.extract.document import read_page
-from crawler.realign.steps import take_in
 from crawler.warc.reader import iter_pages
 from tests.commands import PATIENCE, crawling
 from tests.redis_server import RedisServer

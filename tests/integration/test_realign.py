@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.aligner.aligner import Aligner
+from crawler.aligner.aligner import Aligner, take_in
 from crawler.aligner.candidates.shingles import ShinglesConfig
 from crawler.aligner.profile import AlignProfile
 from crawler.data import LangPair
@@ -27,7 +27,6 @@ from crawler.extract.document import read_page
 from crawler.realign import local
 from crawler.realign.local import align_collection
 from crawler.realign.request import Request
-from crawler.realign.steps import take_in
 from crawler.warc.inputs import find_inputs, pieces_of
 from crawler.warc.record import layout
 from tests.commands import Run, bifocal, environment, pair_urls

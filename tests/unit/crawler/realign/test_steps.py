@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from crawler.aligner.aligner import Aligner
+from crawler.aligner.aligner import Aligner, take_in
 from crawler.aligner.profile import AlignProfile
 from crawler.data import LangPair, Page, PairScore
 from crawler.extract.document import read_page
@@ -18,7 +18,6 @@ from crawler.realign.steps import (
     encode,
     extract,
     pairs_of,
-    take_in,
 )
 from crawler.warc.inputs import Piece
 from crawler.warc.text_columns import PlainText
