@@ -3,10 +3,10 @@
     python -m benchmarks.aligner_memory 20000 100000 500000
 
 A made-up site of so many pages in two languages, half of each: pages of 150 words, two
-of three with a handle in common, the rest to be found by content. Sketches wait in a
-file, as in a crawl. Every size runs in a process of its own, whose peak is reported:
-after all pages are in, and after the pairs are out. Writes results/aligner_memory.json;
-rows of other sizes stay.
+of three with a handle in common, the rest to be found by content. What is kept of them
+waits in a file, as in a crawl. Every size runs in a process of its own, whose peak is
+reported: after all pages are in, and after the pairs are out. Writes
+results/aligner_memory.json; rows of other sizes stay.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from crawler.aligner.candidates.signatures import (
     random_projection,
     sliding_window,
 )
-from crawler.aligner.sketch import Sketcher
+from crawler.aligner.features import Featurizer
 from crawler.data import LangPair
 
 RESULT = Path(__file__).parent / "results" / "aligner_planner.json"
@@ -41,10 +41,10 @@ def measure(folder: Path) -> dict[str, object]:
     langs = LangPair.parse(folder.name.replace("-", ","))
     lexicon = lexicon_of(documents, langs)
     assert lexicon is not None
-    sketcher = Sketcher(langs)
+    featurizer = Featurizer(langs)
     sides = [[d for d in documents if d.lang == lang] for lang in langs]
     place = {d.url: n for side in sides for n, d in enumerate(side)}
-    vectors = project(*([sketcher.sketch(d) for d in s] for s in sides), lexicon)
+    vectors = project(*([featurizer.featurize(d) for d in s] for s in sides), lexicon)
     config = SignaturesConfig()
     src, trg = (random_projection(v, config.bits, config.seed) for v in vectors)
     ends = np.array([(place[a], place[b]) for a, b in truth])

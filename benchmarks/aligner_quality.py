@@ -40,8 +40,8 @@ from benchmarks.degrade import first_words, half_of_blocks, main_text
 from benchmarks.machine import machine
 from crawler.aligner.aligner import Aligner, take_in
 from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.features import Featurizer
 from crawler.aligner.profile import AlignProfile, GateConfig
-from crawler.aligner.sketch import Sketcher
 from crawler.config import load_profile
 from crawler.data import Document, LangPair, PairScore
 from crawler.extract.document import image_names, read_page
@@ -115,11 +115,11 @@ def align(
 ) -> tuple[list[PairScore], float]:
     """The final pairs, and the processor seconds that they took."""
     start = time.process_time()
-    sketcher = Sketcher(langs)
+    featurizer = Featurizer(langs)
     with Aligner(langs, profile, known=known) as aligner:
         for document in documents:
             if document.lang in langs:
-                aligner.store.put(sketcher.sketch(document))
+                aligner.store.put(featurizer.featurize(document))
         found = aligner.finish()
     return found, time.process_time() - start
 
@@ -225,10 +225,10 @@ def chosen_pools(folder: Path, names: Sequence[str]) -> Iterator[tuple[Path, Lan
 
 def lexicon_of(documents: Sequence[Document], langs: LangPair) -> Lexicon | None:
     """What a site teaches."""
-    sketcher = Sketcher(langs)
+    featurizer = Featurizer(langs)
     with Aligner(langs) as aligner:
         for document in documents:
-            aligner.store.put(sketcher.sketch(document))
+            aligner.store.put(featurizer.featurize(document))
         aligner.finish()
         return aligner.lexicon
 

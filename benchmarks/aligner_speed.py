@@ -22,9 +22,9 @@ import numpy as np
 from benchmarks.machine import machine
 from crawler.aligner.candidates.hamming import all_pairs
 from crawler.aligner.candidates.shingles import ShinglesConfig, candidates
+from crawler.aligner.features import Featurizer
 from crawler.aligner.scorers.strand import StrandScorer
-from crawler.aligner.sketch import Sketcher
-from crawler.data import CandidatePair, Document, LangPair, Sketch
+from crawler.data import CandidatePair, Document, LangPair, PageFeatures
 
 RESULT = Path(__file__).parent / "results" / "aligner_speed.json"
 _ROUNDS = 5
@@ -41,7 +41,7 @@ def seconds(job: Callable[[], object]) -> float:
     return median(times)
 
 
-def page(seed: int, lang: str) -> Sketch:
+def page(seed: int, lang: str) -> PageFeatures:
     """A page of some 300 tokens; the same seed, nearly the same shape."""
     shape, text = random.Random(seed), random.Random(f"{seed} {lang}")
     tokens: list[str] = []
@@ -53,7 +53,7 @@ def page(seed: int, lang: str) -> Sketch:
     document = Document(
         "u", "s", lang, 1.0, "", tuple(tokens), tuple(chunks), (), str(seed)
     )
-    return Sketcher(LangPair("en", "is")).sketch(document)
+    return Featurizer(LangPair("en", "is")).featurize(document)
 
 
 def strand_speed() -> dict[str, float]:

@@ -46,7 +46,7 @@ import xxhash
 from benchmarks.machine import machine
 from crawler.aligner.candidates.shingles import ShinglesConfig
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.teachers import teachers
+from crawler.aligner.seed_groups import seed_groups
 from crawler.data import LangPair, Page
 from crawler.handles import handle_of
 from crawler.realign.matching_ngrams import MatchingNgrams
@@ -195,7 +195,7 @@ def index(pages: int, langs: LangPair, folder: Path) -> dict[str, Any]:
     started = time.process_time()
     shuffle = Shuffle(files, [*langs])
     sizes = shuffle.sizes(langs)
-    teachers(sizes, AlignProfile())
+    seed_groups(sizes, AlignProfile())
     found = sum(len(shuffle.places(group, langs).file) for group in sizes)
     spent = time.process_time() - started
     shutil.rmtree(folder)

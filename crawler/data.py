@@ -3,7 +3,7 @@
 Each is built once, complete, and never patched. In the order in which they appear in a
 run: `LangPair` and `Link` go in, a `Link` with a score is a `ScoredUrl`, the frontier
 holds it as a `FrontierEntry`, a download makes it a `Page`, `crawler.extract` turns
-that into a `Document`, and the aligner makes a `Sketch` of it and `CandidatePair`,
+that into a `Document`, and the aligner makes `PageFeatures` of it and `CandidatePair`,
 `PairScore` and `SentencePair` out of two.
 
 Absence is None, never "" or -1. A score of 1.0 is best everywhere; a distance is called
@@ -184,10 +184,10 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sketch:
+class PageFeatures:
     """What the aligner remembers of a document: a few KB, whatever its length.
 
-    Texts are held as 32-bit ids (`crawler.aligner.sketch` makes them): equal text,
+    Texts are held as 32-bit ids (`crawler.aligner.features` makes them): equal text,
     equal id. A word's id is odd if it is a number; the lowest bits of a block's id say
     whether it is code (1) and whether it stood in boilerplate markup (2).
     """
@@ -214,8 +214,8 @@ class Sketch:
 class CandidatePair:
     """Two pages in different languages that may be translations of each other."""
 
-    src: Sketch
-    trg: Sketch
+    src: PageFeatures
+    trg: PageFeatures
     found_by: frozenset[str]  # names of the candidate generators
 
 

@@ -19,11 +19,11 @@ from crawler.data import (
     KnownUrl,
     Lang,
     Link,
+    PageFeatures,
     PairScore,
     ScoredUrl,
     SentencePair,
     Site,
-    Sketch,
 )
 
 if TYPE_CHECKING:
@@ -259,8 +259,8 @@ class SitePages(Protocol):
         """The URL of a page."""
         ...
 
-    def sketch(self, number: int) -> Sketch:
-        """The sketch of a page, boilerplate removed."""
+    def features(self, number: int) -> PageFeatures:
+        """The features of a page, boilerplate removed."""
         ...
 
 
@@ -273,7 +273,7 @@ class CandidateGenerator(Protocol):
 
     name: ClassVar[str]
 
-    def add(self, sketch: Sketch) -> Iterable[int]:
+    def add(self, page: PageFeatures) -> Iterable[int]:
         """Ids of pages, stored before, that may be this one in the other language."""
         ...
 
@@ -298,7 +298,7 @@ class PairScorer(Protocol):
 class Bridge(Protocol):
     """Bring two languages into one vocabulary."""
 
-    def encode(self, sketch: Sketch) -> NDArray[np.uint64]:
+    def encode(self, page: PageFeatures) -> NDArray[np.uint64]:
         """Its terms in reading order, comparable with those of the other language."""
         ...
 

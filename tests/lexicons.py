@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.sketch import Sketcher
+from crawler.aligner.features import Featurizer
 from crawler.data import Document, LangPair
 
 LANGS = LangPair("en", "is")
-SKETCHER = Sketcher(LANGS)
+FEATURIZER = Featurizer(LANGS)
 
 
 def word(text: str) -> int:
-    return int(SKETCHER.word_ids.encode(text)[0])
+    return int(FEATURIZER.word_ids.encode(text)[0])
 
 
-def sketch(text: str, lang: str):
-    return SKETCHER.sketch(
+def features(text: str, lang: str):
+    return FEATURIZER.featurize(
         Document("u", "s", lang, 1, "", ("<p", "", "</p"), (text,), (), "")
     )
 

@@ -22,21 +22,21 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.candidates.handles import HandleCandidates, SubstringCandidates
 from crawler.aligner.candidates.links import LinkCandidates
 from crawler.aligner.collection import Collection
+from crawler.aligner.features import Featurizer
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scoring import PairJudge
+from crawler.aligner.seed_groups import merge_lexicons, seed_groups
 from crawler.aligner.site import SiteAlignment
-from crawler.aligner.sketch import Sketcher
-from crawler.aligner.store import SketchStore
-from crawler.aligner.teachers import taught, teachers
+from crawler.aligner.store import PageStore
 from crawler.data import (
     CandidatePair,
     Document,
     Lang,
     LangPair,
+    PageFeatures,
     PairScore,
     Site,
-    Sketch,
 )
 from crawler.extract.document import Reading
 from crawler.groups import group_key
@@ -50,18 +50,18 @@ _FIRST_LOOK = 64
 _REMEMBERED = 5000
 
 
-class Newcomer(NamedTuple):
+class AddedPage(NamedTuple):
     """A page that was put, and who of those before it may be its other half."""
 
     page: int  # the store's id
-    sketch: Sketch
+    features: PageFeatures
     found: Mapping[int, set[str]]  # other page → the generators that propose it
 
 
 class Aligner:
     """Pairs the pages of any number of sites, each site for itself.
 
-    `store`: a file to keep the sketches in; without one they stay in memory, some 5 KB
+    `store`: a file to keep the features in; without one they stay in memory, some 5 KB
     a page. `known`: a lexicon of an earlier run; after `finish`, `learned` is what the
     teachers among the sites added (`crawler.aligner.teachers`), and `lexicon` both.
     Not thread-safe: one caller at a time.
@@ -84,8 +84,8 @@ class Aligner:
         self.learned: Lexicon | None = None
         self.profile = profile or AlignProfile()
         self.counts: Counter[str] = Counter()
-        self.store = SketchStore(langs, store)
-        self._sketcher = Sketcher(langs)
+        self.store = PageStore(langs, store)
+        self._featurizer = Featurizer(langs)
         self.generators: list[CandidateGenerator] = [
             HandleCandidates(self.store),
             LinkCandidates(self.store),
@@ -94,8 +94,8 @@ class Aligner:
             self.generators.append(SubstringCandidates(langs))
         # what is known while the site is still coming in: over all sites of the run
         self._running = Frequencies(langs, self.profile.boilerplate)
-        for sketch in self.store.get(self.store.latest(_REMEMBERED)):
-            self._running.add(sketch)
+        for features in self.store.get(self.store.latest(_REMEMBERED)):
+            self._running.add(features)
         self._judge = PairJudge(self.profile, self._running, Counter())
         self._added = Counter[str]()  # site → pages since this object was made
 
@@ -111,7 +111,7 @@ class Aligner:
         """Take a page; the pairs that it completes, as far as can be known now."""
         return self.compare([self.put(document)])[0]
 
-    def put(self, document: Document) -> Newcomer | None:
+    def put(self, document: Document) -> AddedPage | None:
         """Take a page that is to be compared; None: there is nothing to compare.
 
         A page in neither language is not kept, but what it declares of other pages is.
@@ -122,28 +122,28 @@ class Aligner:
             self._hear(document)
             self.counts["align/dropped/language"] += 1
             return None
-        sketch = self._sketcher.sketch(document)
-        page = self.store.put(sketch)
+        features = self._featurizer.featurize(document)
+        page = self.store.put(features)
         if page is None:
             self.counts["align/dropped/duplicate"] += 1
             return None
         self.counts["align/pages"] += 1
-        self._running.add(sketch)
+        self._running.add(features)
         found: defaultdict[int, set[str]] = defaultdict(set)
         for generator in self.generators:
-            for other in generator.add(sketch):
+            for other in generator.add(features):
                 found[other].add(generator.name)
-        return Newcomer(page, sketch, found)
+        return AddedPage(page, features, found)
 
-    def compare(self, newcomers: Sequence[Newcomer | None]) -> list[list[PairScore]]:
+    def compare(self, added: Sequence[AddedPage | None]) -> list[list[PairScore]]:
         """The pairs that each of some pages completes; many cost less together."""
-        pairs = iter(self._provisional([page for page in newcomers if page]))
-        found = [next(pairs) if page else [] for page in newcomers]
-        for page, new in zip(newcomers, found):
+        pairs = iter(self._provisional([page for page in added if page]))
+        found = [next(pairs) if page else [] for page in added]
+        for page, new in zip(added, found):
             if page is not None:
-                self._added[page.sketch.site] += 1
-                if self._is_time_to_look(self._added[page.sketch.site]):
-                    new += self._look(page.sketch.site)
+                self._added[page.features.site] += 1
+                if self._is_time_to_look(self._added[page.features.site]):
+                    new += self._look(page.features.site)
         return found
 
     def declare(self, url_a: str, url_b: str, lang_b: Lang) -> list[PairScore]:
@@ -153,12 +153,12 @@ class Aligner:
         self.store.declare(url_a, [url_b])
         others = self.store.known(url_b, lang_b)
         pages = self.store.known(url_a, self.langs.other(lang_b)) if others else []
-        newcomers = [
-            Newcomer(page, sketch, {other: {"links"}})
-            for page, sketch in zip(pages, self.store.get(pages))
+        added = [
+            AddedPage(page, features, {other: {"links"}})
+            for page, features in zip(pages, self.store.get(pages))
             for other in others
         ]
-        return [pair for found in self._provisional(newcomers) for pair in found]
+        return [pair for found in self._provisional(added) for pair in found]
 
     def commit(self) -> None:
         """Make everything that was added survive a kill."""
@@ -176,10 +176,10 @@ class Aligner:
         if len(src) == 1 and trg:
             self.store.declare(src[0], trg)
 
-    def _provisional(self, newcomers: Sequence[Newcomer]) -> list[list[PairScore]]:
+    def _provisional(self, added: Sequence[AddedPage]) -> list[list[PairScore]]:
         """Of each page's candidates the best, if it is good enough and new."""
         numbers, others, pairs = [], [], []
-        for number, page in enumerate(newcomers):
+        for number, page in enumerate(added):
             for other, pair in self._candidates(page) if page.found else ():
                 numbers.append(number)
                 others.append(other)
@@ -202,17 +202,17 @@ class Aligner:
         for (number, other, *_), score in zip(admitted, scores):
             if score and (number not in best or score.score > best[number][0].score):
                 best[number] = score, other
-        found: list[list[PairScore]] = [[] for _ in newcomers]
+        found: list[list[PairScore]] = [[] for _ in added]
         for number, (score, other) in best.items():
-            if self._is_progress(newcomers[number].page, other, score):
+            if self._is_progress(added[number].page, other, score):
                 found[number].append(score)
         return found
 
-    def _candidates(self, page: Newcomer) -> Iterator[tuple[int, CandidatePair]]:
+    def _candidates(self, page: AddedPage) -> Iterator[tuple[int, CandidatePair]]:
         """Those of the proposed pages that have a text, paired with this one."""
         is_text, clean = self.profile.gates.is_text, self._running.clean
-        own = clean(page.sketch)
-        if not is_text(page.sketch, own, self._running):
+        own = clean(page.features)
+        if not is_text(page.features, own, self._running):
             return
         others = sorted(page.found)
         for other, theirs in zip(others, self.store.get(others)):
@@ -278,7 +278,7 @@ class Aligner:
         self.store.commit()
         self.lexicon = self.known
         sites = sorted((group_key(site), site) for site in self.store.sites())
-        teaching = teachers(self._sizes(), self.profile)
+        teaching = seed_groups(self._sizes(), self.profile)
         lessons = {group: Lexicon.empty(self.langs) for group in teaching}
 
         def align(group: str, site: Site) -> list[PairScore]:
@@ -298,11 +298,11 @@ class Aligner:
         early = {}
         if not self.known:
             early = {site: align(g, site) for g, site in sites if g in lessons}
-            self.lexicon = taught(None, lessons.values())
+            self.lexicon = merge_lexicons(None, lessons.values())
         for group, site in sites:
             yield from early.pop(site) if site in early else align(group, site)
-        self.learned = taught(None, lessons.values())
-        self.lexicon = taught(self.known, lessons.values())
+        self.learned = merge_lexicons(None, lessons.values())
+        self.lexicon = merge_lexicons(self.known, lessons.values())
 
     def _sizes(self) -> dict[str, tuple[int, int]]:
         """How many pages each group of sites has on either side."""

@@ -11,22 +11,24 @@ from numpy.typing import NDArray
 Number = TypeVar("Number", np.uint32, np.uint64, np.int64)
 
 
-def distinct(values: NDArray[Number]) -> NDArray[Number]:
+def unique(values: NDArray[Number]) -> NDArray[Number]:
     """Each value once, in order.
 
     A quarter of the time of np.unique; of a page of 600 words 7 µs.
 
-    >>> distinct(np.array([5, 3, 5], np.uint32)).tolist()
+    >>> unique(np.array([5, 3, 5], np.uint32)).tolist()
     [3, 5]
     """
     values = np.sort(values)
     return values[_is_new(values)]
 
 
-def numbered(values: NDArray[Number]) -> tuple[NDArray[Number], NDArray[np.int64]]:
+def unique_inverse(
+    values: NDArray[Number],
+) -> tuple[NDArray[Number], NDArray[np.int64]]:
     """Each value once, in order, and the place there of each that was given.
 
-    >>> [array.tolist() for array in numbered(np.array([5, 3, 5], np.uint32))]
+    >>> [array.tolist() for array in unique_inverse(np.array([5, 3, 5], np.uint32))]
     [[3, 5], [1, 0, 1]]
     """
     order = order_of(values)
@@ -84,7 +86,7 @@ def places_in(
     return places, is_known
 
 
-def side_by_side(
+def concat_with_ids(
     sets: Sequence[NDArray[np.uint32]] | Sequence[NDArray[np.uint16]],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     """Many sets of ids as one array, and the number of its set for each id."""
@@ -92,9 +94,9 @@ def side_by_side(
     return number, np.concatenate([np.empty(0, np.uint32), *sets])
 
 
-def beside(sets: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint64]:
+def pack_keys(sets: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint64]:
     """The same in one array: the number of its set stands above each id."""
-    number, ids = side_by_side(sets)
+    number, ids = concat_with_ids(sets)
     return number.view(np.uint64) << np.uint64(32) | ids
 
 
@@ -110,7 +112,7 @@ def overlaps(
     [[3.0, 3.0], [5.0, 3.0], [2.0, 3.0]]
     """
     count = len(one)
-    number, ids = side_by_side([*one, *other])
+    number, ids = concat_with_ids([*one, *other])
     alone = np.bincount(number, weight(ids), 2 * count)
     number[number >= count] -= count
     keys = number << 32 | ids

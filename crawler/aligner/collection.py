@@ -11,10 +11,10 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from crawler.aligner.frequencies import BoilerplateConfig, Frequencies
-from crawler.aligner.store import PageRow, SketchStore
-from crawler.data import Sketch
+from crawler.aligner.store import PageRow, PageStore
+from crawler.data import PageFeatures
 
-_CACHED = 8192  # cleaned sketches in memory, about 60 MB
+_CACHED = 8192  # cleaned pages in memory, about 60 MB
 
 
 class Collection:
@@ -26,7 +26,7 @@ class Collection:
 
     def __init__(
         self,
-        store: SketchStore,
+        store: PageStore,
         site: str,
         boilerplate: BoilerplateConfig,
         *,
@@ -43,8 +43,8 @@ class Collection:
         for number, row in enumerate(self.rows):
             self.sides[row.side].append(number)
         self.frequencies = frequencies or self._count(boilerplate)
-        self.whole = lru_cache(1)(self._whole)  # `sketch` asks for it, too
-        self.sketch = lru_cache(_CACHED)(self._sketch)
+        self.whole = lru_cache(1)(self._whole)  # `features` asks for it, too
+        self.features = lru_cache(_CACHED)(self._features)
 
     def side(self, number: int) -> int:
         """0 for a page of src, 1 for one of trg."""
@@ -81,9 +81,9 @@ class Collection:
             counted |= copies
         return frequencies
 
-    def _whole(self, number: int) -> Sketch:
-        """The sketch of a page as it was stored, boilerplate and all."""
+    def _whole(self, number: int) -> PageFeatures:
+        """The features of a page as they were stored, boilerplate and all."""
         return next(self.store.get([self.rows[number].id]))
 
-    def _sketch(self, number: int) -> Sketch:
+    def _features(self, number: int) -> PageFeatures:
         return self.frequencies.clean(self.whole(number))

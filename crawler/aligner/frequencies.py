@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.aligner.sketch import BOILERPLATE_BLOCK, CODE
-from crawler.data import LangPair, Sketch
+from crawler.aligner.features import BOILERPLATE_BLOCK, CODE
+from crawler.data import LangPair, PageFeatures
 
 _WORD_BUCKETS = 1 << 20
 _BLOCK_BUCKETS = 1 << 18
@@ -51,14 +51,14 @@ class Frequencies:
         self._words = np.zeros(_WORD_BUCKETS, np.int32)
         self._blocks = np.zeros((2, _BLOCK_BUCKETS), np.int32)
 
-    def add(self, sketch: Sketch) -> None:
+    def add(self, page: PageFeatures) -> None:
         """Count a page. Of several copies of one text only one should be counted."""
-        side = self._side(sketch)
+        side = self._side(page)
         self.pages[side] += 1
         # numpy adds 1 to each place once, however often the index names it
-        for ids in (sketch.words, sketch.outlinks, sketch.images):
+        for ids in (page.words, page.outlinks, page.images):
             self._words[_word_bucket(ids)] += 1
-        self._blocks[side][_block_bucket(sketch.blocks)] += 1
+        self._blocks[side][_block_bucket(page.blocks)] += 1
 
     def idf(self, words: NDArray[np.uint32]) -> NDArray[np.float32]:
         """log(pages / pages with the word), for each word; Uszkoreit et al., 2.2."""
@@ -66,52 +66,52 @@ class Frequencies:
         total = max(sum(self.pages), 1)
         return np.maximum(np.log(total / frequency), 0).astype(np.float32)
 
-    def clean(self, sketch: Sketch) -> Sketch:
-        """The sketch without its boilerplate.
+    def clean(self, page: PageFeatures) -> PageFeatures:
+        """The page without its boilerplate.
 
         That is: without blocks that too many pages of its side have, and without those
         in boilerplate markup, unless the page has put everything into such markup.
         """
-        pages = self.pages[self._side(sketch)]
+        pages = self.pages[self._side(page)]
         ceiling = max(self.config.min_pages, self.config.min_share * pages)
-        repeated = self._pages_with(sketch) > ceiling
-        kept = ~repeated & (sketch.blocks & BOILERPLATE_BLOCK == 0)
-        sizes = sketch.block_sizes.astype(np.int64)
+        repeated = self._pages_with(page) > ceiling
+        kept = ~repeated & (page.blocks & BOILERPLATE_BLOCK == 0)
+        sizes = page.block_sizes.astype(np.int64)
         if sizes[kept].sum() < self.config.min_main:
             kept = ~repeated
         if kept.all():
-            return sketch
-        counts = sketch.block_words.astype(np.int64)
+            return page
+        counts = page.block_words.astype(np.int64)
         return replace(
-            sketch,
-            size=round(sketch.size * sizes[kept].sum() / max(sizes.sum(), 1)),
-            words=sketch.words[np.repeat(kept, counts)[: len(sketch.words)]],
-            blocks=sketch.blocks[kept],
-            block_words=sketch.block_words[kept],
-            block_sizes=sketch.block_sizes[kept],
+            page,
+            size=round(page.size * sizes[kept].sum() / max(sizes.sum(), 1)),
+            words=page.words[np.repeat(kept, counts)[: len(page.words)]],
+            blocks=page.blocks[kept],
+            block_words=page.block_words[kept],
+            block_sizes=page.block_sizes[kept],
         )
 
-    def own_size(self, sketch: Sketch) -> int:
+    def own_size(self, page: PageFeatures) -> int:
         """Characters of text that at most a quarter of the pages of its side have.
 
         Code is no text: a page may show a template in another language than its own.
         Nor are menus, unless the page has put everything into such markup.
         """
-        pages = self.pages[self._side(sketch)]
+        pages = self.pages[self._side(page)]
         ceiling = max(self.config.min_own_pages, self.config.own_share * pages)
-        own = (self._pages_with(sketch) <= ceiling) & (sketch.blocks & CODE == 0)
-        sizes = sketch.block_sizes.astype(np.int64)
-        is_main = sketch.blocks & BOILERPLATE_BLOCK == 0
+        own = (self._pages_with(page) <= ceiling) & (page.blocks & CODE == 0)
+        sizes = page.block_sizes.astype(np.int64)
+        is_main = page.blocks & BOILERPLATE_BLOCK == 0
         if sizes[is_main].sum() >= self.config.min_main:
             own &= is_main
-        return round(sketch.size * float(sizes[own].sum() / max(sizes.sum(), 1)))
+        return round(page.size * float(sizes[own].sum() / max(sizes.sum(), 1)))
 
-    def _pages_with(self, sketch: Sketch) -> NDArray[np.int32]:
-        pages: NDArray[np.int32] = self._blocks[self._side(sketch)]
-        return pages[_block_bucket(sketch.blocks)]
+    def _pages_with(self, page: PageFeatures) -> NDArray[np.int32]:
+        pages: NDArray[np.int32] = self._blocks[self._side(page)]
+        return pages[_block_bucket(page.blocks)]
 
-    def _side(self, sketch: Sketch) -> int:
-        return int(sketch.lang != self.langs.src)
+    def _side(self, page: PageFeatures) -> int:
+        return int(page.lang != self.langs.src)
 
 
 def _word_bucket(words: NDArray[np.uint32]) -> NDArray[np.uint32]:

@@ -20,8 +20,8 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from crawler.aligner.arrays import distinct
-from crawler.data import Sketch
+from crawler.aligner.arrays import unique
+from crawler.data import PageFeatures
 
 T = TypeVar("T", bound=Hashable)
 
@@ -58,18 +58,18 @@ class Clusters:
         return dict(found)
 
 
-def text_digest(sketch: Sketch) -> bytes:
+def text_digest(page: PageFeatures) -> bytes:
     """Equal for pages of the same words in the same order."""
-    return xxhash.xxh3_128_digest(sketch.words.tobytes())
+    return xxhash.xxh3_128_digest(page.words.tobytes())
 
 
 def join_copies(
-    clusters: Clusters, pages: Sequence[int], sketch: Callable[[int], Sketch]
+    clusters: Clusters, pages: Sequence[int], features: Callable[[int], PageFeatures]
 ) -> None:
     """Cluster the pages of one side that hold the same text."""
     first: dict[bytes, int] = {}
     for page in pages:
-        known = first.setdefault(text_digest(sketch(page)), page)
+        known = first.setdefault(text_digest(features(page)), page)
         if known != page:
             clusters.join(known, page)
 
@@ -87,14 +87,14 @@ def join_near_copies(
             clusters.join(a, b)
 
 
-def ngrams(sketch: Sketch) -> NDArray[np.uint64]:
+def ngrams(page: PageFeatures) -> NDArray[np.uint64]:
     """The word 3-grams of a page as a sorted set of hashes."""
-    words = sketch.words.astype(np.uint64)
+    words = page.words.astype(np.uint64)
     count = max(len(words) - _NGRAM + 1, 0)
     hashed = np.zeros(count, np.uint64)
     for offset in range(_NGRAM):
         hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + words[offset : offset + count]
-    return distinct(hashed)
+    return unique(hashed)
 
 
 def jaccard(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> float:

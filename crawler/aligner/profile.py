@@ -16,7 +16,7 @@ from crawler.aligner.candidates.translated_words import TranslatedWordsConfig
 from crawler.aligner.frequencies import BoilerplateConfig, Frequencies
 from crawler.aligner.scorers.combine import MODELS
 from crawler.aligner.scorers.lengths import log_ratio
-from crawler.data import CandidatePair, Sketch
+from crawler.data import CandidatePair, PageFeatures
 from crawler.errors import ProfileError
 from crawler.listings import is_listing
 
@@ -31,12 +31,14 @@ class GateConfig:
     max_identical: float = 0.5  # of the shorter page's blocks: not translated
     max_length_ratio: float = 3.0  # of main texts, the longer by the shorter
 
-    def is_text(self, sketch: Sketch, main: Sketch, frequencies: Frequencies) -> bool:
-        """Has a page a text of its own? `sketch` as stored, `main` when clean."""
+    def is_text(
+        self, page: PageFeatures, main: PageFeatures, frequencies: Frequencies
+    ) -> bool:
+        """Has a page a text of its own? `page` as stored, `main` when clean."""
         return (
-            frequencies.own_size(sketch) >= self.min_size
+            frequencies.own_size(page) >= self.min_size
             and main.size >= self.min_main
-            and (self.listings or not is_listing(sketch.url))
+            and (self.listings or not is_listing(page.url))
         )
 
     def refuses(self, pair: CandidatePair, features: Mapping[str, float]) -> str | None:

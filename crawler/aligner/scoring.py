@@ -28,7 +28,7 @@ Features = dict[str, float]
 # That the next best page is this much further off in cosine is all that a margin can
 # say: a page without a partner has no rival for it either. (Of the pages that 70 %
 # leaves alone more are told so, of others as many; 0.1 to 0.25 are alike.)
-FAR = 0.2
+MARGIN_CAP = 0.2
 
 
 class PairJudge:
@@ -62,13 +62,13 @@ class PairJudge:
         self._content: PairScorer = (
             NgramScorer(frequencies) if lexicon is None else TsimScorer(lexicon)
         )
-        self._dear: list[PairScorer] = [StrandScorer()]
+        self._expensive: list[PairScorer] = [StrandScorer()]
         if confirmed is not None:
-            self._dear.append(AvsimScorer(confirmed))
+            self._expensive.append(AvsimScorer(confirmed))
         self._differences = SiteDifferences()
 
     def admit(self, pairs: Sequence[CandidatePair]) -> list[Features | None]:
-        """All but the dear features; None of a pair that cannot be a translation."""
+        """The cheap features of each; None for a pair that cannot be a translation."""
         found: list[Features] = [{} for _ in pairs]
         for scorer in self._cheap:
             for features, more in zip(found, scorer.score(pairs)):
@@ -89,7 +89,7 @@ class PairJudge:
     ) -> None:
         """Fit the model to the site, of which some admitted pairs are known."""
         if known:
-            for scorer in self._dear:
+            for scorer in self._expensive:
                 self._complete(scorer, known)
             pairs = [features for _, features in known]
             self._differences = SiteDifferences(pairs, right)
@@ -110,9 +110,9 @@ class PairJudge:
             cosine = features.get("ngrams.cosine", 0.0)
             features.setdefault("nearest.cosine", cosine)
             for name in ("margin.src", "margin.trg"):
-                features.setdefault(name, min(cosine, FAR))
+                features.setdefault(name, min(cosine, MARGIN_CAP))
         likely = list(range(len(admitted)))
-        for scorer in self._dear:
+        for scorer in self._expensive:
             likely = [n for n in likely if self._best_case(admitted[n][1]) >= min_score]
             self._complete(scorer, [admitted[n] for n in likely])
         self.counts["align/rejected/content"] += len(admitted) - len(likely)
@@ -137,7 +137,7 @@ class PairJudge:
     def _complete(
         scorer: PairScorer, pairs: Sequence[tuple[CandidatePair, Features]]
     ) -> None:
-        """Add the features of a dear scorer where they are absent."""
+        """Add the features of an expensive scorer where they are absent."""
         left = [
             (pair, features)
             for pair, features in pairs

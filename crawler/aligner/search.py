@@ -31,12 +31,12 @@ def search(
     if not len(src) or not len(trg):
         return Neighbours()
     if profile.search == "signatures":
-        sketches = [[collection.sketch(page) for page in side] for side in (src, trg)]
+        pages = [[collection.features(page) for page in side] for side in (src, trg)]
         config = profile.translated_words.projection
-        rows, columns = project(sketches[0], sketches[1], lexicon, config)
+        rows, columns = project(pages[0], pages[1], lexicon, config)
         return near_signatures(src, trg, rows, columns, profile.signatures)
     bridge = bridge_of(lexicon, profile)
-    terms = [bridge.encode(collection.sketch(page)) for page in (*src, *trg)]
+    terms = [bridge.encode(collection.features(page)) for page in (*src, *trg)]
     return shingles(src, trg, terms, profile.shingles)
 
 

@@ -43,9 +43,9 @@ from crawler.aligner.one_to_one import (
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers.lengths import log_ratio
 from crawler.aligner.scorers.likelihood import gains
-from crawler.aligner.scoring import FAR, Features, PairJudge
+from crawler.aligner.scoring import MARGIN_CAP, Features, PairJudge
 from crawler.aligner.search import search
-from crawler.data import CandidatePair, PairScore, Sketch
+from crawler.data import CandidatePair, PageFeatures, PairScore
 from crawler.protocols import CandidateGenerator
 
 _Pair = tuple[int, int]  # page numbers, src first
@@ -62,7 +62,7 @@ _FEW = 0.2
 # The nearest is surely right where the next has at most so much of its cosine.
 _CLEAR = 0.75
 # With a nat a word more than its rivals a page is certain; how much more says nothing.
-_MOST = 1.0
+LIKELIHOOD_CAP = 1.0
 # A page of fewer words is compared by shape, once the others are paired, if it has one:
 # as many different tags, opening and closing. Title and paragraphs have fewer.
 _MUTE, _SHAPED = 40, 16
@@ -101,12 +101,12 @@ class SiteAlignment:
         self._declared = declared_pairs(collection)
         self._clusters = Clusters()
         for side in self._texts:
-            join_copies(self._clusters, side, collection.sketch)
+            join_copies(self._clusters, side, collection.features)
         # of pages with the same text one is compared, for all of them
         self._original = {
             page: self._clusters.of(page) for side in self._texts for page in side
         }
-        self._ngrams = lru_cache(4096)(lambda page: ngrams(collection.sketch(page)))
+        self._ngrams = lru_cache(4096)(lambda page: ngrams(collection.features(page)))
         self._segments: dict[_Pair, list[Segment]] = {}
         self._same_shape: dict[_Pair, float] = {}
         self.learned = Lexicon.empty(collection.store.langs)
@@ -132,7 +132,7 @@ class SiteAlignment:
 
     def _is_text(self, page: int) -> bool:
         gates, frequencies = self.profile.gates, self.collection.frequencies
-        whole, main = self.collection.whole(page), self.collection.sketch(page)
+        whole, main = self.collection.whole(page), self.collection.features(page)
         is_text = gates.is_text(whole, main, frequencies)
         self.counts["align/rejected/no_text"] += not is_text
         return is_text
@@ -231,7 +231,9 @@ class SiteAlignment:
         paired = {page for pair in self._sure() for page in pair}
         src, trg = ([p for p in side if p not in paired] for side in self._originals())
         judge, near = self._last
-        alike = shapes(self.collection, src, trg, self.profile.shapes, among=_is_mute)
+        alike = shapes(
+            self.collection, src, trg, self.profile.shapes, among=_has_few_words
+        )
         found = {
             pair: frozenset(["shapes"])
             for pair in alike.pairs
@@ -277,8 +279,8 @@ class SiteAlignment:
     def _candidate(
         self, pair: _Pair, found: Mapping[_Pair, frozenset[str]]
     ) -> CandidatePair:
-        sketch = self.collection.sketch
-        return CandidatePair(sketch(pair[0]), sketch(pair[1]), found[pair])
+        features_of = self.collection.features
+        return CandidatePair(features_of(pair[0]), features_of(pair[1]), found[pair])
 
     def _known(self, near: Neighbours) -> dict[_Pair, bool]:
         """Is a pair right? For those of which content alone makes it clear.
@@ -317,8 +319,10 @@ class SiteAlignment:
         likely = sorted(self._proposed) or sorted(near.mutual().pairs)
         if len(likely) < _MIN_RATIOS:
             return 0.0
-        sketch = self.collection.sketch
-        return statistics.median(log_ratio(sketch(s), sketch(t)) for s, t in likely)
+        features_of = self.collection.features
+        return statistics.median(
+            log_ratio(features_of(s), features_of(t)) for s, t in likely
+        )
 
     def _join_near_copies(self, near: Neighbours) -> None:
         """Cluster what is as near to a page as its nearest, if it is the same text."""
@@ -337,8 +341,8 @@ class SiteAlignment:
         def margin(page: int, partner: int) -> float:
             for other, rival in near.ranked.get(page, ()):
                 if self._is_rival(other, page, partner, pair, refused):
-                    return min(cosine - rival, FAR)
-            return min(cosine, FAR)
+                    return min(cosine - rival, MARGIN_CAP)
+            return min(cosine, MARGIN_CAP)
 
         mutual = self._declared.get(pair)
         return {
@@ -368,7 +372,9 @@ class SiteAlignment:
                 ),
                 0.0,
             )
-            return min(max(gains.get(partner, 0.0) - best, -_MOST), _MOST)
+            return min(
+                max(gains.get(partner, 0.0) - best, -LIKELIHOOD_CAP), LIKELIHOOD_CAP
+            )
 
         return {"likelihood.src": more(src, trg), "likelihood.trg": more(trg, src)}
 
@@ -400,10 +406,10 @@ class SiteAlignment:
         ends = sorted(near.pairs.keys() | {p for p in proposed if compared >= {*p}})
         sides = [sorted({pair[side] for pair in ends}) for side in (0, 1)]
         number = {page: n for side in sides for n, page in enumerate(side)}
-        sketches = [[self.collection.sketch(page) for page in side] for side in sides]
+        pages = [[self.collection.features(page) for page in side] for side in sides]
         numbered = [(number[src], number[trg]) for src, trg in ends]
         likely: defaultdict[int, dict[int, float]] = defaultdict(dict)
-        found = gains(sketches[0], sketches[1], numbered, self.lexicon).tolist()
+        found = gains(pages[0], pages[1], numbered, self.lexicon).tolist()
         for (src, trg), (of_src, of_trg) in zip(ends, found):
             likely[src][trg] = of_src
             likely[trg][src] = of_trg
@@ -445,8 +451,8 @@ class SiteAlignment:
 
     def _confirmed(self) -> Lexicon | None:
         """The lexicon, less what the site's pairs may have taught for themselves."""
-        sketch = self.collection.sketch
-        pairs = [(sketch(src), sketch(trg)) for src, trg in self._taught_by]
+        features_of = self.collection.features
+        pairs = [(features_of(src), features_of(trg)) for src, trg in self._taught_by]
         own = confirmed(self.learned, pairs)
         return (self._given + own if self._given else own) or None
 
@@ -495,11 +501,11 @@ class SiteAlignment:
     def _learn(self, pairs: Sequence[_Pair], share: float) -> Lexicon:
         """What the best of some pairs teach; `share` of them, if these are not few."""
         config = self.profile.bootstrap
-        sketch = self.collection.sketch
+        features_of = self.collection.features
         seeds = [
             (src, trg)
             for src, trg in pairs
-            if abs(log_ratio(sketch(src), sketch(trg)) - self._usual)
+            if abs(log_ratio(features_of(src), features_of(trg)) - self._usual)
             < config.max_length_difference
         ]
         enough = max(round(share * len(seeds)), config.at_least)
@@ -508,7 +514,7 @@ class SiteAlignment:
             return Lexicon.empty(self.collection.store.langs)
         self._taught_by = seeds
         new = [pair for pair in seeds if pair not in self._segments]
-        pages = [(sketch(src), sketch(trg)) for src, trg in new]
+        pages = [(features_of(src), features_of(trg)) for src, trg in new]
         self._segments |= zip(new, segments_of(pages, self._usual))
         segments = [segment for pair in seeds for segment in self._segments[pair]]
         return induce(segments, self.collection.store.langs, config.lexicon)
@@ -560,7 +566,7 @@ class SiteAlignment:
         return pairs
 
 
-def _is_mute(page: Sketch) -> bool:
+def _has_few_words(page: PageFeatures) -> bool:
     """Does a page say little, and have a shape?"""
     return len(page.words) < _MUTE and len(set(page.markup)) >= _SHAPED
 

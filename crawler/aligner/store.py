@@ -1,4 +1,4 @@
-"""Where sketches wait for their partners: SQLite, in a file or in memory.
+"""Where the features of pages wait for their partners: SQLite, in a file or in memory.
 
 Nothing of a page stays in Python objects between two calls of the aligner, so a crawl
 of 500,000 pages needs no more memory for alignment than one of 5,000, and a crawl that
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 
-from crawler.aligner.sketch import pack, unpack
-from crawler.data import LangPair, Sketch
+from crawler.aligner.features import pack, unpack
+from crawler.data import LangPair, PageFeatures
 from crawler.errors import RunDirError
 from crawler.groups import SiteGroups
 from crawler.urls import hash64, url_key
@@ -44,7 +44,8 @@ CREATE TABLE IF NOT EXISTS emitted (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_trg ON emitted (trg);
 """
-_VERSION = "3"  # 3: of words the first five letters
+# 3: of words the first five letters. The column `sketch` holds the arrays of features.
+_VERSION = "3"
 # The spill file is a cache of the WARCs: worth keeping over a restart, not worth
 # waiting for the disk. A commit writes every database page that it touched, most of
 # them leaves of indexes: half the usual size saves 0.05 ms of each page of a crawl. One
@@ -58,7 +59,7 @@ PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """A page as the batch stages list it; its sketch is fetched when it is needed."""
+    """A page as the batch stages list it; its features are read when needed."""
 
     id: int
     side: int  # 0: src, 1: trg
@@ -77,8 +78,8 @@ _CURE = (
 )
 
 
-class SketchStore:
-    """Sketches by id, handle and URL; declared links; the pairs that were emitted."""
+class PageStore:
+    """Pages by id, handle and URL; declared links; the pairs that were emitted."""
 
     def __init__(self, langs: LangPair, path: str | Path | None = None) -> None:
         self.langs = langs
@@ -105,43 +106,43 @@ class SketchStore:
 
     # ------------------------------------------------------------ pages
 
-    def put(self, sketch: Sketch) -> int | None:
-        """Keep a sketch; its id, or None if its URL is known and nothing changed.
+    def put(self, page: PageFeatures) -> int | None:
+        """Keep a page; its id, or None if its URL is known and nothing changed.
 
         Of two contents of one URL the one with the smaller digest stays, whichever came
         first: what was added decides, not the order. The id is that of the URL.
         """
-        identity = hash64(sketch.url)
+        identity = hash64(page.url)
         known = self._db.execute(
             "SELECT id, digest FROM pages WHERE identity = ?", (identity,)
         ).fetchone()
         if known:
-            if known[1] <= sketch.digest:
+            if known[1] <= page.digest:
                 return None
             self._remove(known[0])
-        side = 0 if sketch.lang == self.langs.src else 1
+        side = 0 if page.lang == self.langs.src else 1
         row = self._db.execute(
             "INSERT INTO pages (id, site, side, url, identity, key, handle, family,"
             " handle_text, family_text, digest, size, sketch)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 known[0] if known else None,
-                self.site_id(sketch.site),
+                self.site_id(page.site),
                 side,
-                sketch.url,
+                page.url,
                 identity,
-                url_key(sketch.url),
-                hash64(sketch.handle),
-                hash64(sketch.family),
-                sketch.handle,
-                sketch.family,
-                sketch.digest,
-                sketch.size,
-                pack(sketch),
+                url_key(page.url),
+                hash64(page.handle),
+                hash64(page.family),
+                page.handle,
+                page.family,
+                page.digest,
+                page.size,
+                pack(page),
             ),
         )
-        if sketch.declared:
-            self.declare(sketch.url, sketch.declared)
+        if page.declared:
+            self.declare(page.url, page.declared)
         assert row.lastrowid is not None
         return row.lastrowid
 
@@ -219,8 +220,8 @@ class SketchStore:
         """The pages that were put last."""
         return self._ids("SELECT id FROM pages ORDER BY id DESC LIMIT ?", (limit,))
 
-    def get(self, pages: Sequence[int]) -> Iterator[Sketch]:
-        """The sketches of some pages, in their order."""
+    def get(self, pages: Sequence[int]) -> Iterator[PageFeatures]:
+        """The features of some pages, in their order."""
         for page in pages:
             row = self._db.execute(
                 "SELECT side, url, name, handle_text, family_text, digest, size, sketch"

@@ -36,14 +36,19 @@ def run(args: argparse.Namespace) -> int:
 
     from crawler.aligner.bridges.dictionary import read_dictionary
     from crawler.aligner.bridges.lexicon import Lexicon
-    from crawler.aligner.bridges.translation import Translator, taught
+    from crawler.aligner.bridges.translation import (
+        Translator,
+        lexicon_from_translations,
+    )
     from crawler.data import LangPair
 
     langs = LangPair.parse(args.langs)
     if args.translator:
         cache = Path(args.cache) if args.cache else None
         translator = Translator(shlex.split(args.translator), cache)
-        lexicon = taught(translator, _paragraphs(args.paths, langs), langs)
+        lexicon = lexicon_from_translations(
+            translator, _paragraphs(args.paths, langs), langs
+        )
         translator.close()
     else:
         lexicon = Lexicon.empty(langs)

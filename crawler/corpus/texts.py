@@ -1,8 +1,8 @@
 """The texts of pages, kept while their partners are found: SQLite, in a file.
 
-The aligner keeps sketches, no text. Who wants sentences needs both pages of a pair at
-once, and they lie anywhere in a collection: so each is read once, in the order of the
-files, and put here, compressed, some 4 KB a page.
+The aligner keeps the features of pages, no text. Who wants sentences needs both pages
+of a pair at once, and they lie anywhere in a collection: so each is read once, in the
+order of the files, and put here, compressed, some 4 KB a page.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.teachers import taught, teachers
+from crawler.aligner.seed_groups import merge_lexicons, seed_groups
 from crawler.config import to_table
 from crawler.data import Lang, LangPair, PairScore, Site
 from crawler.errors import RunDirError
@@ -56,8 +56,8 @@ from crawler.warc.remote import size_of
 
 # A task of alignment: some seconds, and 200 of them for a million pages.
 _TASK_PAGES = 5000
-# Of a process's share of the memory the sketches of a group may take so much; the rest
-# is for the interpreter, the libraries and what alignment makes of the sketches.
+# Of a process's share of the memory the features of a group may take so much; the rest
+# is for the interpreter, the libraries and what alignment makes of them.
 _STORE_SHARE = 0.1
 GIGABYTE = 2**30
 _PAGES = ("align/pages", "align/dropped/duplicate", "align/across")
@@ -247,7 +247,7 @@ class _Engine:
         """The pairs of two languages, into their run directory."""
         shuffle = self._shuffle
         sizes = shuffle.sizes(langs)
-        first = teachers(sizes, self._request.profile)
+        first = seed_groups(sizes, self._request.profile)
         folder = self._work / "aligned" / "-".join(langs)
         folder.mkdir(parents=True, exist_ok=True)
         tasks = [
@@ -276,7 +276,9 @@ class _Engine:
             align(tasks, lexicon)
         else:
             align([task for task in tasks if task[0] in lessons], None)
-        learned = taught(known, (load_lexicon(_lesson(p), langs) for p in lessons))
+        learned = merge_lexicons(
+            known, (load_lexicon(_lesson(p), langs) for p in lessons)
+        )
         if not known:
             if learned:
                 learned.save(lexicon)
@@ -364,7 +366,7 @@ class _Engine:
 def _runs_of_groups(
     sizes: dict[str, tuple[int, int]], alone: set[str]
 ) -> Iterator[list[str]]:
-    """Groups in the order of their names, in runs of some pages; teachers alone."""
+    """Groups in the order of their names, in runs of some pages; seed groups alone."""
     gathered: list[str] = []
     pages = 0
     for group in sorted(sizes):

@@ -76,12 +76,12 @@ class MatchingNgrams:
         config = self.profile.shingles
         found = [np.empty(0, _POSTING)]
         for data in records:
-            sketch, _ = decode(data)
-            if sketch is not None:
-                grams = matching(bridge.encode(sketch), config, config.sampled_bits)
+            features, _ = decode(data)
+            if features is not None:
+                grams = matching(bridge.encode(features), config, config.sampled_bits)
                 rows = np.empty(len(grams), _POSTING)
-                rows["gram"], rows["page"] = grams, hash64(sketch.url)
-                rows["is_trg"] = sketch.lang == langs.trg
+                rows["gram"], rows["page"] = grams, hash64(features.url)
+                rows["is_trg"] = features.lang == langs.trg
                 found.append(rows)
         postings = np.concatenate(found)
         yield from self.split(postings, postings["gram"])

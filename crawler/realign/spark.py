@@ -30,7 +30,7 @@ import xxhash
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.teachers import taught, teachers
+from crawler.aligner.seed_groups import merge_lexicons, seed_groups
 from crawler.data import Lang, LangPair, PairScore, Site
 from crawler.errors import RunDirError, RunError
 from crawler.realign.across import ALL_SITES, group_of, grouped, paired, plan
@@ -55,7 +55,7 @@ _NOTES: _Key = (-1, "")
 _Result = tuple[tuple[bool, str], list[PairScore], Lexicon, Counter[str]]
 # Tasks for each core: a slow one must not be the last (Spark's tuning guide: 2 to 3).
 _TASKS_PER_CORE = 3
-# Pages of a group whose sketches wait in memory, 5 KB each; more wait in a file.
+# Pages of a group whose features wait in memory, 5 KB each; more wait in a file.
 _MAX_IN_MEMORY = 20_000
 
 
@@ -173,11 +173,11 @@ class _Job:
         from pyspark import StorageLevel
 
         sizes = self._sizes[number]
-        first = teachers(sizes, self._profile)
+        first = seed_groups(sizes, self._profile)
         others = sizes.keys() - set(first)
         early = self._align(number, first, known).persist(StorageLevel.DISK_ONLY)
         lessons = dict(early.map(_lesson).collect())
-        learned = taught(known, (lessons[group] for group in first))
+        learned = merge_lexicons(known, (lessons[group] for group in first))
         late = self._align(number, others, known or learned)
         results = early.union(late).persist(StorageLevel.DISK_ONLY)
         if self._across_sites:

@@ -2,7 +2,7 @@
 
     Piece ──extract──▶ (group, record) ──by group──▶ align_group ──▶ pairs of its sites
 
-A record is what a page tells the aligner: its sketch, or what it declares of other
+A record is what a page tells the aligner: its features, or what it declares of other
 pages. It is bytes, a few KB, so that a file, a pipe and Spark's shuffle carry it alike.
 In what order the records of a group come does not matter, nor how they are spread over
 pieces: pairs follow from the pages alone. A group holds all sites that may be one
@@ -24,9 +24,9 @@ from typing import NamedTuple
 
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.features import Featurizer, pack, unpack
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.sketch import Sketcher, pack, unpack
-from crawler.data import Document, Lang, LangPair, Page, PairScore, Site, Sketch
+from crawler.data import Document, Lang, LangPair, Page, PageFeatures, PairScore, Site
 from crawler.extract.document import Reading, read_page
 from crawler.extract.plain import build_text_document
 from crawler.groups import group_key
@@ -62,21 +62,21 @@ class Versions:
 _HEAD = struct.Struct("<I")
 
 
-def encode(sketch: Sketch | None, versions: Versions) -> bytes:
-    """A record's bytes: JSON for what is text, then the arrays of the sketch."""
+def encode(features: PageFeatures | None, versions: Versions) -> bytes:
+    """A record's bytes: JSON for what is text, then the arrays of the features."""
     fields: dict[str, object] = {"source": versions.source, "urls": versions.urls}
-    if sketch is not None:
+    if features is not None:
         fields |= {
-            name: getattr(sketch, name)
+            name: getattr(features, name)
             for name in ("url", "site", "lang", "digest", "family", "size")
         }
     head = json.dumps(fields, separators=(",", ":")).encode()
-    arrays = b"" if sketch is None else pack(replace(sketch, declared=()))
+    arrays = b"" if features is None else pack(replace(features, declared=()))
     return b"".join((_HEAD.pack(len(head)), head, arrays))
 
 
-def decode(data: bytes) -> tuple[Sketch | None, Versions]:
-    """What `encode` made bytes of; the sketch is without handle and declarations."""
+def decode(data: bytes) -> tuple[PageFeatures | None, Versions]:
+    """What `encode` made bytes of; the features are without handle and declarations."""
     end = _HEAD.size + _HEAD.unpack_from(data)[0]
     fields = json.loads(data[_HEAD.size : end])
     urls = {lang: tuple(found) for lang, found in fields.pop("urls").items()}
@@ -94,8 +94,8 @@ class Extractor:
 
     def __init__(self, langs: Sequence[Lang]) -> None:
         self.langs = tuple(langs)
-        self._sketchers = {
-            lang: Sketcher(LangPair(lang, next(o for o in langs if o != lang)))
+        self._featurizers = {
+            lang: Featurizer(LangPair(lang, next(o for o in langs if o != lang)))
             for lang in langs
         }
 
@@ -130,10 +130,10 @@ class Extractor:
                 and (found := declared_versions(document.links, other, self.langs))
             },
         )
-        if lang is not None and lang in self._sketchers:
-            sketch = self._sketchers[lang].sketch(document)
+        if lang is not None and lang in self._featurizers:
+            features = self._featurizers[lang].featurize(document)
             group, page = group_key(document.site), hash64(document.url)
-            yield Record(group, lang, page, encode(sketch, said))
+            yield Record(group, lang, page, encode(features, said))
         else:
             counts["align/dropped/language"] += 1
         if len(said.urls) > 1:  # a page in a third language may know both versions
@@ -211,16 +211,19 @@ def align_group(
             store = Path(stack.enter_context(folder), "group.sqlite")
         aligner = stack.enter_context(Aligner(langs, profile, store=store, known=known))
         for data in records:
-            sketch, versions = decode(data)
-            if sketch is not None and sketch.lang in langs:
-                declared = versions.urls.get(langs.other(sketch.lang), ())
-                handle = handle_of(sketch.url, tuple(langs)).text
-                sketch = replace(
-                    sketch, site=site or sketch.site, handle=handle, declared=declared
+            features, versions = decode(data)
+            if features is not None and features.lang in langs:
+                declared = versions.urls.get(langs.other(features.lang), ())
+                handle = handle_of(features.url, tuple(langs)).text
+                features = replace(
+                    features,
+                    site=site or features.site,
+                    handle=handle,
+                    declared=declared,
                 )
-                taken = aligner.store.put(sketch)
+                taken = aligner.store.put(features)
                 if taken is None:  # what it declares holds, whichever came first
-                    aligner.store.declare(sketch.url, declared)
+                    aligner.store.declare(features.url, declared)
                 if site is not None:
                     counts["align/across"] += taken is not None
                 elif taken is None:

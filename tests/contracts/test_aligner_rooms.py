@@ -8,6 +8,7 @@ import pytest
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.bridges.word_clusters import WordClusters
 from crawler.aligner.bridges.word_for_word import WordForWord
+from crawler.aligner.features import Featurizer
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.scorers.avsim import AvsimScorer
 from crawler.aligner.scorers.combine import MODELS, load_model
@@ -16,25 +17,24 @@ from crawler.aligner.scorers.ngrams import NgramScorer
 from crawler.aligner.scorers.overlap import OverlapScorer
 from crawler.aligner.scorers.strand import StrandScorer
 from crawler.aligner.scorers.tsim import TsimScorer
-from crawler.aligner.sketch import Sketcher
 from crawler.data import CandidatePair, LangPair
 from crawler.extract.document import build_document
 from tests.worlds import build_site
 
 LANGS = LangPair("en", "is")
 SITE = build_site(concepts=8)
-SKETCHES = [
-    Sketcher(LANGS).sketch(document)
+PAGES = [
+    Featurizer(LANGS).featurize(document)
     for page in SITE.pages()
     if (document := build_document(page)) and document.lang in LANGS
 ]
-SRC, TRG = ([s for s in SKETCHES if s.lang == lang] for lang in LANGS)
+SRC, TRG = ([s for s in PAGES if s.lang == lang] for lang in LANGS)
 PAIRS = [CandidatePair(src, trg, frozenset()) for src in SRC for trg in TRG]
 WORDS = np.unique(SRC[0].words)[:5]
 LEXICON = Lexicon(LANGS, WORDS, np.unique(TRG[0].words)[:5], np.ones(5, np.float32))
 FREQUENCIES = Frequencies(LANGS)
-for sketch in SKETCHES:
-    FREQUENCIES.add(sketch)
+for page in PAGES:
+    FREQUENCIES.add(page)
 
 SCORERS = [
     AvsimScorer(LEXICON),
@@ -59,9 +59,9 @@ def test_a_scorer_gives_finite_features_and_judges_each_pair_for_itself(scorer):
 
 @pytest.mark.parametrize("bridge", BRIDGES, ids=lambda bridge: type(bridge).__name__)
 def test_a_bridge_keeps_every_word_in_its_place(bridge):
-    for sketch in SKETCHES:
-        terms = bridge.encode(sketch)
-        assert len(terms) == len(sketch.words)
+    for page in PAGES:
+        terms = bridge.encode(page)
+        assert len(terms) == len(page.words)
         assert terms.dtype == np.uint64
     src, trg = bridge.encode(SRC[0]), bridge.encode(TRG[0])
     assert len(np.intersect1d(src, trg)) >= len(

@@ -21,16 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from crawler.aligner.arrays import distinct, numbered
+from crawler.aligner.arrays import unique, unique_inverse
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.bridges.projection import word_counts
-from crawler.data import Sketch
+from crawler.data import PageFeatures
 
 # A pair, and two others: siblings have each a sibling that has the same words.
 _MIN_PAIRS = 3
 
 
-def confirmed(lexicon: Lexicon, taught_by: Sequence[tuple[Sketch, Sketch]]) -> Lexicon:
+def confirmed(
+    lexicon: Lexicon, taught_by: Sequence[tuple[PageFeatures, PageFeatures]]
+) -> Lexicon:
     """The links of which at least three of the pairs have both words."""
     if not taught_by or not len(lexicon):
         return Lexicon.empty(lexicon.langs)
@@ -45,10 +47,10 @@ def confirmed(lexicon: Lexicon, taught_by: Sequence[tuple[Sketch, Sketch]]) -> L
     )
 
 
-def _pages_with(words: NDArray[np.uint32], pages: Sequence[Sketch]) -> csr_matrix:
+def _pages_with(words: NDArray[np.uint32], pages: Sequence[PageFeatures]) -> csr_matrix:
     """Does a page have a word? Words × pages."""
-    vocabulary, number = numbered(words)
-    known = distinct(np.concatenate([vocabulary, *(page.words for page in pages)]))
+    vocabulary, number = unique_inverse(words)
+    known = unique(np.concatenate([vocabulary, *(page.words for page in pages)]))
     counts = word_counts(pages, known)
     counts.data[:] = 1
     return counts.T.tocsr()[np.searchsorted(known, vocabulary)[number]]

@@ -24,7 +24,7 @@ import xxhash
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from crawler.aligner.arrays import numbered, ranges
+from crawler.aligner.arrays import ranges, unique_inverse
 from crawler.data import LangPair
 from crawler.errors import ProfileError
 
@@ -191,8 +191,12 @@ class _Links:
 
     @classmethod
     def between(cls, segments: Sequence[Segment]) -> _Links:
-        src_words, src_ids = numbered(np.concatenate([src for src, _ in segments]))
-        trg_words, trg_ids = numbered(np.concatenate([trg for _, trg in segments]))
+        src_words, src_ids = unique_inverse(
+            np.concatenate([src for src, _ in segments])
+        )
+        trg_words, trg_ids = unique_inverse(
+            np.concatenate([trg for _, trg in segments])
+        )
         rows = np.array([len(src) for src, _ in segments])
         columns = np.array([len(trg) for _, trg in segments])
         # a src token is linked to all trg tokens of its segment
@@ -201,7 +205,7 @@ class _Links:
         first = np.repeat(np.cumsum(columns) - columns, rows)
         trg_token = ranges(first, width)
         pair = np.repeat(src_ids * len(trg_words), width) + trg_ids[trg_token]
-        types, type_of = numbered(pair)
+        types, type_of = unique_inverse(pair)
         by_src = csr_matrix((type_of, trg_token, ends), (len(src_ids), len(trg_ids)))
         by_trg = by_src.tocsc()
         return cls(
@@ -271,7 +275,7 @@ def _totals(
     words: NDArray[np.uint32], count: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """For each entry the sum of the counts of its word."""
-    _, number = numbered(words)
+    _, number = unique_inverse(words)
     return np.bincount(number, count)[number].astype(np.float32)
 
 
@@ -279,7 +283,7 @@ def _best(
     words: NDArray[np.uint32], values: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """For each entry the largest value of its word."""
-    known, number = numbered(words)
+    known, number = unique_inverse(words)
     best = np.zeros(len(known), np.float32)
     np.maximum.at(best, number, values)
     return best[number]

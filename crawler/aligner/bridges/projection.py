@@ -4,7 +4,7 @@ Ture, Elsayed & Lin (2011), section 4.1: the terms of a trg page become those of
 tf*(e) = Σ p(e|f) tf(f) and df*(e) = Σ p(e|f) df(f); then BM25 weights both. A word that
 the lexicon does not know stands for itself.
 
-In: sketches, boilerplate removed, and a Lexicon.  Out: two sparse matrices (page ×
+In: pages, boilerplate removed, and a Lexicon.  Out: two sparse matrices (page ×
 word, rows of unit length) whose product holds every cosine.
 Differs from the paper: p(e|f) as induced here, of which flat dictionaries are no part;
 only the weightiest terms of a page are kept.
@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from crawler.aligner.arrays import distinct
+from crawler.aligner.arrays import unique
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.data import Sketch
+from crawler.data import PageFeatures
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,16 @@ class ProjectionConfig:
 
 
 def project(
-    src: Sequence[Sketch],
-    trg: Sequence[Sketch],
+    src: Sequence[PageFeatures],
+    trg: Sequence[PageFeatures],
     lexicon: Lexicon,
     config: ProjectionConfig | None = None,
 ) -> tuple[csr_matrix, csr_matrix]:
     """Unit vectors of both sides' pages over one vocabulary."""
     config = config or ProjectionConfig()
     words = [np.concatenate([s.words for s in side]) for side in (src, trg)]
-    trg_words = distinct(words[1])
-    vocabulary = distinct(np.concatenate([words[0], trg_words]))
+    trg_words = unique(words[1])
+    vocabulary = unique(np.concatenate([words[0], trg_words]))
     bridge = translation_matrix(trg_words, vocabulary, lexicon)
     counts = [word_counts(src, vocabulary), word_counts(trg, trg_words)]
     frequency = _document_frequency(counts[0])
@@ -91,7 +91,9 @@ def _places(
     return np.where(sorted_words[places] == words, places, -1)
 
 
-def word_counts(pages: Sequence[Sketch], vocabulary: NDArray[np.uint32]) -> csr_matrix:
+def word_counts(
+    pages: Sequence[PageFeatures], vocabulary: NDArray[np.uint32]
+) -> csr_matrix:
     """How often each page has each word of a sorted vocabulary, which has them all."""
     words = np.concatenate([page.words for page in pages])
     # one number for a page and a word: numbers are sorted in no time

@@ -6,7 +6,7 @@ meant to feed `lexicon`; sentences are another room.
 
 Source: the length-based alignment of Gale & Church (1993) on HTML blocks, costs from
 ALIGNMENT section 8.
-In: two sketches, boilerplate removed.  Out: pairs of word-id arrays.
+In: two pages, boilerplate removed.  Out: pairs of word-id arrays.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.aligner.arrays import distinct
-from crawler.aligner.sketch import CODE
-from crawler.data import Sketch
+from crawler.aligner.arrays import unique
+from crawler.aligner.features import CODE
+from crawler.data import PageFeatures
 
 MAX_BLOCKS = 300  # the time of an alignment grows with the square: 3 ms here
 SKIP = 2.5  # a block without a partner
@@ -30,7 +30,7 @@ _CELLS = 1 << 17  # of matrices that are aligned together: some 10 MB
 
 
 def segments_of(
-    pairs: Sequence[tuple[Sketch, Sketch]], usual: float = 0.0
+    pairs: Sequence[tuple[PageFeatures, PageFeatures]], usual: float = 0.0
 ) -> list[list[tuple[NDArray[np.uint32], NDArray[np.uint32]]]]:
     """Of each pair of pages the words of its aligned blocks, code left out.
 
@@ -50,7 +50,7 @@ def segments_of(
 
 
 def align_blocks(
-    pairs: Sequence[tuple[Sketch, Sketch]], usual: float = 0.0
+    pairs: Sequence[tuple[PageFeatures, PageFeatures]], usual: float = 0.0
 ) -> list[list[tuple[int, int]]]:
     """Of each pair (block of src, block of trg), in reading order."""
     found: list[list[tuple[int, int]]] = [[]] * len(pairs)
@@ -65,11 +65,10 @@ def align_blocks(
     return found
 
 
-def _costs(src: Sketch, trg: Sketch, usual: float) -> NDArray[np.float64]:
+def _costs(src: PageFeatures, trg: PageFeatures, usual: float) -> NDArray[np.float64]:
     """What it costs to have each two blocks stand side by side."""
     lengths = [
-        np.log(sketch.block_sizes[:MAX_BLOCKS].astype(float) + 1)
-        for sketch in (src, trg)
+        np.log(page.block_sizes[:MAX_BLOCKS].astype(float) + 1) for page in (src, trg)
     ]
     difference = np.abs(lengths[0][:, None] - lengths[1][None, :] - usual)
     costs: NDArray[np.float64] = _LENGTH * difference - _OVERLAP * _overlap(src, trg)
@@ -141,19 +140,17 @@ def _path(steps: NDArray[np.uint8]) -> list[tuple[int, int]]:
     return path[::-1]
 
 
-def _words(page: Sketch, ends: Sequence[int], block: int) -> NDArray[np.uint32]:
+def _words(page: PageFeatures, ends: Sequence[int], block: int) -> NDArray[np.uint32]:
     """The words of a block; `ends`: where each block's words end."""
     return page.words[ends[block - 1] if block else 0 : ends[block]]
 
 
-def _overlap(src: Sketch, trg: Sketch) -> NDArray[np.float64]:
+def _overlap(src: PageFeatures, trg: PageFeatures) -> NDArray[np.float64]:
     """Dice's coefficient of the words of every two blocks."""
     (src_sizes, src_block, src_words), (trg_sizes, trg_block, trg_words) = (
-        _distinct_words(sketch) for sketch in (src, trg)
+        _distinct_words(page) for page in (src, trg)
     )
-    common = np.intersect1d(
-        distinct(src_words), distinct(trg_words), assume_unique=True
-    )
+    common = np.intersect1d(unique(src_words), unique(trg_words), assume_unique=True)
     # sums of ones in float32 are exact, and BLAS knows it
     shared = _incidence(src_block, src_words, common, len(src_sizes)) @ (
         _incidence(trg_block, trg_words, common, len(trg_sizes)).T
@@ -165,13 +162,13 @@ def _overlap(src: Sketch, trg: Sketch) -> NDArray[np.float64]:
 
 
 def _distinct_words(
-    sketch: Sketch,
+    page: PageFeatures,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]:
     """How many different words each block has; and (block, word) for each of them."""
-    counts = sketch.block_words[:MAX_BLOCKS].astype(np.int64)
-    words = sketch.words[: counts.sum()]
+    counts = page.block_words[:MAX_BLOCKS].astype(np.int64)
+    words = page.words[: counts.sum()]
     block = np.repeat(np.arange(len(counts), dtype=np.uint64), counts)[: len(words)]
-    keys = distinct(block << np.uint64(32) | words)
+    keys = unique(block << np.uint64(32) | words)
     block_of = (keys >> np.uint64(32)).astype(np.int64)
     sizes = np.bincount(block_of, minlength=len(counts))
     return sizes, block_of, keys.astype(np.uint32)

@@ -101,7 +101,7 @@ class Translator:
         return answers
 
 
-def taught(
+def lexicon_from_translations(
     translator: Translator,
     texts: Iterable[str],
     langs: LangPair,

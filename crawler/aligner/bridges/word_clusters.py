@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.data import Sketch
+from crawler.data import PageFeatures
 
 Edges = tuple[NDArray[np.int64], NDArray[np.int64]]  # ends, weakest edge first
 
@@ -56,13 +56,13 @@ class WordClusters:
             self._langs.trg: (trg_words, number[len(src_words) :]),
         }
 
-    def encode(self, sketch: Sketch) -> NDArray[np.uint64]:
+    def encode(self, page: PageFeatures) -> NDArray[np.uint64]:
         """The terms of a page, in reading order."""
-        words, numbers = self._tables[sketch.lang]
-        terms = sketch.words.astype(np.uint64)
+        words, numbers = self._tables[page.lang]
+        terms = page.words.astype(np.uint64)
         if len(words):
-            places = np.minimum(np.searchsorted(words, sketch.words), len(words) - 1)
-            known = words[places] == sketch.words
+            places = np.minimum(np.searchsorted(words, page.words), len(words) - 1)
+            known = words[places] == page.words
             terms[known] = numbers[places[known]]
         return terms
 

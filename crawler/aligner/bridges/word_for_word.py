@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.data import Sketch
+from crawler.data import PageFeatures
 
 
 class WordForWord:
@@ -25,12 +25,12 @@ class WordForWord:
         self._words, first = np.unique(lexicon.trg[order], return_index=True)
         self._best = lexicon.src[order][first]
 
-    def encode(self, sketch: Sketch) -> NDArray[np.uint64]:
+    def encode(self, page: PageFeatures) -> NDArray[np.uint64]:
         """The terms of a page, in reading order."""
-        terms = sketch.words.astype(np.uint64)
-        if sketch.lang != self._src and len(self._words):
-            places = np.searchsorted(self._words, sketch.words)
+        terms = page.words.astype(np.uint64)
+        if page.lang != self._src and len(self._words):
+            places = np.searchsorted(self._words, page.words)
             places = np.minimum(places, len(self._words) - 1)
-            known = self._words[places] == sketch.words
+            known = self._words[places] == page.words
             terms[known] = self._best[places[known]]
         return terms

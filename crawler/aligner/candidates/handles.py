@@ -15,8 +15,8 @@ from collections.abc import Callable, Hashable, Iterator
 from itertools import product
 from typing import ClassVar
 
-from crawler.aligner.store import SketchStore
-from crawler.data import LangPair, Sketch
+from crawler.aligner.store import PageStore
+from crawler.data import LangPair, PageFeatures
 from crawler.handles import language_substrings, without_substrings
 from crawler.protocols import SitePages
 
@@ -29,13 +29,13 @@ class HandleCandidates:
 
     name: ClassVar[str] = "handles"
 
-    def __init__(self, store: SketchStore) -> None:
+    def __init__(self, store: PageStore) -> None:
         self.store = store
 
-    def add(self, sketch: Sketch) -> list[int]:
+    def add(self, page: PageFeatures) -> list[int]:
         """Pages, added before, that may be this one in the other language."""
-        other = self.store.langs.other(sketch.lang)
-        return self.store.same_handle(sketch.handle, other, _MAX_BUCKET)
+        other = self.store.langs.other(page.lang)
+        return self.store.same_handle(page.handle, other, _MAX_BUCKET)
 
     def pairs(self, collection: SitePages) -> Iterator[tuple[int, int]]:
         """Every candidate pair of a collection."""
@@ -54,7 +54,7 @@ class SubstringCandidates:
     def __init__(self, langs: LangPair) -> None:
         self._substrings = language_substrings(list(langs))
 
-    def add(self, _sketch: Sketch) -> list[int]:
+    def add(self, _page: PageFeatures) -> list[int]:
         """None yet."""
         return []
 

@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import ClassVar
 
-from crawler.aligner.store import SketchStore
-from crawler.data import Sketch
+from crawler.aligner.store import PageStore
+from crawler.data import PageFeatures
 from crawler.protocols import SitePages
 
 # So many pages may declare one page without being declared by it: a few addresses of
@@ -28,14 +28,14 @@ class LinkCandidates:
 
     name: ClassVar[str] = "links"
 
-    def __init__(self, store: SketchStore) -> None:
+    def __init__(self, store: PageStore) -> None:
         self.store = store
 
-    def add(self, sketch: Sketch) -> list[int]:
+    def add(self, page: PageFeatures) -> list[int]:
         """Pages, added before, that this one declares or that declare it."""
-        other = self.store.langs.other(sketch.lang)
-        declared = self.store.declared_by(sketch.url, other, _LIMIT)
-        declaring = self.store.declaring(sketch.url, other, _LIMIT)
+        other = self.store.langs.other(page.lang)
+        declared = self.store.declared_by(page.url, other, _LIMIT)
+        declaring = self.store.declaring(page.url, other, _LIMIT)
         if len(declaring) > MAX_ONE_WAY:
             declaring = [page for page in declaring if page in declared]
         return list(dict.fromkeys(declared + declaring))

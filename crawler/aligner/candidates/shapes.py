@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from crawler.aligner.candidates.nearest import Neighbours
 from crawler.aligner.collection import Collection
 from crawler.aligner.scorers.strand import StrandScorer
-from crawler.data import CandidatePair, Sketch
+from crawler.data import CandidatePair, PageFeatures
 
 _OCTAVES = 17  # of a chunk's length, which is below 2¹⁶
 
@@ -40,7 +40,7 @@ def shapes(
     trg: Sequence[int],
     config: ShapesConfig | None = None,
     *,
-    among: Callable[[Sketch], bool] | None = None,
+    among: Callable[[PageFeatures], bool] | None = None,
 ) -> Neighbours:
     """The pages most alike in shape, of each of `src` and `trg`.
 
@@ -49,15 +49,13 @@ def shapes(
     config = config or ShapesConfig()
     if not 0 < min(len(src), len(trg)) <= max(len(src), len(trg)) <= config.max_pages:
         return Neighbours()  # so large a site shares some word
-    sketches = [[collection.sketch(page) for page in side] for side in (src, trg)]
+    pages = [[collection.features(page) for page in side] for side in (src, trg)]
     near: list[tuple[int, int]] = []
-    wanted = [[among is None or among(page) for page in side] for side in sketches]
+    wanted = [[among is None or among(page) for page in side] for side in pages]
     if any(map(any, wanted)):
-        near = _near(_counts(sketches[0]), _counts(sketches[1]), config.n_best)
+        near = _near(_counts(pages[0]), _counts(pages[1]), config.n_best)
         near = [(i, j) for i, j in near if wanted[0][i] or wanted[1][j]]
-    candidates = [
-        CandidatePair(sketches[0][i], sketches[1][j], frozenset()) for i, j in near
-    ]
+    candidates = [CandidatePair(pages[0][i], pages[1][j], frozenset()) for i, j in near]
     found = Neighbours()
     features = StrandScorer().score(candidates)
     alike = [
@@ -72,12 +70,12 @@ def shapes(
     return found
 
 
-def _counts(sketches: Sequence[Sketch]) -> NDArray[np.float32]:
+def _counts(pages: Sequence[PageFeatures]) -> NDArray[np.float32]:
     """Log counts of tags, and of chunks by the octave of their length; a row a page."""
-    rows = np.empty((len(sketches), 256 + _OCTAVES), np.float32)
-    for row, sketch in zip(rows, sketches):
-        tags = np.frombuffer(sketch.markup, np.uint8)
-        octaves = np.log2(sketch.chunk_lengths.astype(float) + 1).astype(int)
+    rows = np.empty((len(pages), 256 + _OCTAVES), np.float32)
+    for row, page in zip(rows, pages):
+        tags = np.frombuffer(page.markup, np.uint8)
+        octaves = np.log2(page.chunk_lengths.astype(float) + 1).astype(int)
         row[:256] = np.bincount(tags, minlength=256)
         row[256:] = np.bincount(octaves, minlength=_OCTAVES)
     return np.log1p(rows)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from crawler.aligner.arrays import distinct
+from crawler.aligner.arrays import unique
 from crawler.aligner.candidates.nearest import NearestConfig, Neighbours, nearest
 from crawler.aligner.collection import Collection
 
@@ -50,14 +50,14 @@ def _vectors(
     """Idf vectors of unit length, over the words that both sides have."""
     frequencies = collection.frequencies
     sides = [
-        [distinct(collection.sketch(page).words) for page in pages]
+        [unique(collection.features(page).words) for page in pages]
         for pages in (src, trg)
     ]
     norms = [
         [float(np.linalg.norm(frequencies.idf(words))) or 1.0 for words in pages]
         for pages in sides
     ]
-    known_src, known_trg = (distinct(np.concatenate(pages)) for pages in sides)
+    known_src, known_trg = (unique(np.concatenate(pages)) for pages in sides)
     shared = np.intersect1d(known_src, known_trg, assume_unique=True)
     weights = frequencies.idf(shared)
     matrices = []

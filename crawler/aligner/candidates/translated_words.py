@@ -36,6 +36,6 @@ def translated_words(
     config = config or TranslatedWordsConfig()
     if not len(src) or not len(trg):
         return Neighbours()
-    sketches = [[collection.sketch(page) for page in pages] for pages in (src, trg)]
-    rows, columns = project(sketches[0], sketches[1], lexicon, config.projection)
+    pages = [[collection.features(page) for page in side] for side in (src, trg)]
+    rows, columns = project(pages[0], pages[1], lexicon, config.projection)
     return nearest(src, trg, rows, columns, config.nearest)

@@ -26,7 +26,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.aligner.arrays import distinct, ranges, side_by_side
+from crawler.aligner.arrays import concat_with_ids, ranges, unique
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.bridges.segments import SKIP, batches, cheapest_paths
 from crawler.aligner.scorers.tsim import (
@@ -37,7 +37,7 @@ from crawler.aligner.scorers.tsim import (
     PageWords,
     sides_of,
 )
-from crawler.data import CandidatePair, Sketch
+from crawler.data import CandidatePair, PageFeatures
 
 # Next and previous stand in one block on many pages, and a site of few pairs links both
 # with both: of a word's translations those stay that are half as probable as its best.
@@ -90,11 +90,11 @@ class _Blocks:
     block_sizes: NDArray[np.float32]  # words of each block
 
     @classmethod
-    def of(cls, pages: Sequence[Sketch]) -> _Blocks:
+    def of(cls, pages: Sequence[PageFeatures]) -> _Blocks:
         """The last block of a page has those of its words that are among the first."""
         words = PageWords.of([page.words[:FIRST_WORDS] for page in pages])
         # of each block: its page, its words, and how many words stand before it
-        of_page, lengths = side_by_side([page.block_words for page in pages])
+        of_page, lengths = concat_with_ids([page.block_words for page in pages])
         of_page, lengths = of_page[lengths > 0], lengths[lengths > 0].astype(np.int64)
         blocks = np.bincount(of_page, minlength=len(pages))
         before = np.cumsum(lengths) - lengths
@@ -158,7 +158,7 @@ def similarities(
         lengths = far.lengths[words]
         blocks = far.blocks[ranges(far.starts[words], lengths)]
         keys = np.repeat(pair * len(near.lengths) + linked[one], lengths)
-        keys, blocks = np.divmod(distinct(keys * FIRST_WORDS + blocks), FIRST_WORDS)
+        keys, blocks = np.divmod(unique(keys * FIRST_WORDS + blocks), FIRST_WORDS)
         pairs, words = np.divmod(keys, len(near.lengths))
         # and how often each block has each of them
         lengths = near.lengths[words]

@@ -15,10 +15,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from crawler.aligner.arrays import distinct
+from crawler.aligner.arrays import unique
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.scorers.ngrams import cosines
-from crawler.data import CandidatePair, Sketch
+from crawler.data import CandidatePair, PageFeatures
 
 
 class LengthScorer:
@@ -56,10 +56,10 @@ class LengthScorer:
         ]
 
 
-def log_ratio(src: Sketch, trg: Sketch) -> float:
+def log_ratio(src: PageFeatures, trg: PageFeatures) -> float:
     """Log of the ratio of main text lengths."""
     return math.log((src.size + 1) / (trg.size + 1))
 
 
-def _numbers(sketch: Sketch) -> np.ndarray:
-    return distinct(sketch.words[sketch.words & 1 == 1])
+def _numbers(page: PageFeatures) -> np.ndarray:
+    return unique(page.words[page.words & 1 == 1])

@@ -12,7 +12,7 @@ Differs from the paper: both directions, and lengths are divided out; α is 0.3 
 paper's 0.7, which was fitted to queries of few words (with that one page in a hundred
 more is lost of those that have half of their blocks).
 
-In: sketches of both sides, boilerplate removed; a Lexicon.  Out: two gains of each pair
+In: pages of both sides, boilerplate removed; a Lexicon.  Out: two gains of each pair
 that is asked for; `site` makes likelihood.src and likelihood.trg of them, what a page
 gains from its partner beyond what it gains from the best rival of that.
 See also: `bridges.projection` (the cosine by which candidates are found).
@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
-from crawler.aligner.arrays import distinct
+from crawler.aligner.arrays import unique
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.bridges.projection import translation_matrix, word_counts
-from crawler.data import Sketch
+from crawler.data import PageFeatures
 
 _GENERAL = 0.3  # α: of a word's probability what comes from the language at large
 _AT_ONCE = 512  # pages whose models are in memory together, some 10 MB
@@ -38,8 +38,8 @@ _LEAST = 0.05
 
 
 def gains(
-    src: Sequence[Sketch],
-    trg: Sequence[Sketch],
+    src: Sequence[PageFeatures],
+    trg: Sequence[PageFeatures],
     pairs: Sequence[tuple[int, int]],
     lexicon: Lexicon,
 ) -> NDArray[np.float64]:
@@ -51,7 +51,7 @@ def gains(
     if not len(ends):
         return np.zeros((0, 2))
     sides = src, trg
-    vocabulary = distinct(np.concatenate([p.words for side in sides for p in side]))
+    vocabulary = unique(np.concatenate([p.words for side in sides for p in side]))
     counts = [word_counts(side, vocabulary) for side in sides]
     found = [
         _gains(counts[1 - side], counts[side], ends[:, ::-1] if side == 0 else ends, m)

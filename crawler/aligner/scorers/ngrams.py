@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.aligner.arrays import distinct, overlaps
+from crawler.aligner.arrays import overlaps, unique
 from crawler.aligner.frequencies import Frequencies
 from crawler.data import CandidatePair
 
@@ -33,9 +33,7 @@ class NgramScorer:
     def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
         """The cosine of each pair."""
         words = {
-            page: distinct(page.words)
-            for pair in pairs
-            for page in (pair.src, pair.trg)
+            page: unique(page.words) for pair in pairs for page in (pair.src, pair.trg)
         }
         found = cosines(
             [words[pair.src] for pair in pairs],

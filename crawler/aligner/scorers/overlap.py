@@ -17,10 +17,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.aligner.arrays import beside, overlaps, places_in, side_by_side
+from crawler.aligner.arrays import concat_with_ids, overlaps, pack_keys, places_in
+from crawler.aligner.features import CODE
 from crawler.aligner.frequencies import Frequencies
-from crawler.aligner.sketch import CODE
-from crawler.data import CandidatePair, Sketch
+from crawler.data import CandidatePair, PageFeatures
 
 _MIN_BLOCK = 20  # shorter blocks are names, dates and words that languages share
 
@@ -63,15 +63,15 @@ def identical(pairs: Sequence[CandidatePair]) -> list[float]:
     prose = {page: _prose(page) for pair in pairs for page in (pair.src, pair.trg)}
     total = {page: int(sizes.sum()) for page, (_, sizes) in prose.items()}
     ends = [sorted((pair.src, pair.trg), key=total.__getitem__) for pair in pairs]
-    blocks = beside([prose[page][0] for page, _ in ends])
-    longer = np.sort(beside([prose[page][0] for _, page in ends]))
-    pair, sizes = side_by_side([prose[page][1] for page, _ in ends])
+    blocks = pack_keys([prose[page][0] for page, _ in ends])
+    longer = np.sort(pack_keys([prose[page][0] for _, page in ends]))
+    pair, sizes = concat_with_ids([prose[page][1] for page, _ in ends])
     _, there = places_in(longer, blocks)
     same = np.bincount(pair, sizes * there, len(pairs)).tolist()
     return [size / max(total[page], 1) for size, (page, _) in zip(same, ends)]
 
 
-def _prose(page: Sketch) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+def _prose(page: PageFeatures) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """The blocks that are neither code nor short, and their sizes."""
     chosen = (page.block_sizes >= _MIN_BLOCK) & (page.blocks & CODE == 0)
     return page.blocks[chosen], page.block_sizes[chosen].astype(np.uint32)

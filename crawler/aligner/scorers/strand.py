@@ -7,8 +7,8 @@ unequal length; r, the correlation of the lengths of aligned chunks; p, its
 significance.
 
 In: CandidatePair.  Out: strand.dp, strand.n, strand.r, strand.p.
-Differs from the paper: pages are cut at 3,000 tokens (`sketch`); without three aligned
-chunks, or with lengths that do not vary, r is 0 and p is 1.
+Differs from the paper: pages are cut at 3,000 tokens (`features`); without three
+aligned chunks, or with lengths that do not vary, r is 0 and p is 1.
 Pairs are aligned one by one in C++ (`rapidfuzz`, 64 tokens at a time); everything after
 that is done for many pairs at once, which makes it four times as fast.
 See also: `combine` (how features become a score); a threshold on dp holds for one

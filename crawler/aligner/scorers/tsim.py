@@ -20,9 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from crawler.aligner.arrays import beside, numbered, order_of, places_in, ranges
+from crawler.aligner.arrays import (
+    order_of,
+    pack_keys,
+    places_in,
+    ranges,
+    unique_inverse,
+)
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.data import CandidatePair, Sketch
+from crawler.data import CandidatePair, PageFeatures
 
 FIRST_WORDS = 500  # section 3.3
 AT_ONCE = 256  # pairs whose words are looked up together, some 10 MB
@@ -50,7 +56,9 @@ class TsimScorer:
         return [{"tsim.score": score} for score in found]
 
 
-def sides_of(pairs: Sequence[CandidatePair]) -> tuple[list[list[Sketch]], Numbers]:
+def sides_of(
+    pairs: Sequence[CandidatePair],
+) -> tuple[list[list[PageFeatures]], Numbers]:
     """The pages of either side, each once, and where those of each pair stand there."""
     src = {pair.src: 0 for pair in pairs}
     trg = {pair.trg: 0 for pair in pairs}
@@ -71,7 +79,7 @@ class PageWords:
     @classmethod
     def of(cls, pages: Sequence[Words]) -> PageWords:
         """Numbered through, page by page."""
-        keys, number = numbered(beside(pages))
+        keys, number = unique_inverse(pack_keys(pages))
         above = np.arange(len(pages) + 1, dtype=np.uint64) << np.uint64(32)
         starts = np.searchsorted(keys, above)
         return cls(keys.astype(np.uint32), starts, number)
@@ -98,7 +106,7 @@ class LinkTable:
         # each src word, and where its entries begin and end
         self._src, starts = np.unique(lexicon.src, return_index=True)
         self._starts = np.append(starts, [len(weight)] * 2)
-        self._trg, self._trg_of = numbered(lexicon.trg)
+        self._trg, self._trg_of = unique_inverse(lexicon.trg)
         # which word of the trg page in hand is one of the lexicon's
         self._there = np.full(len(self._trg), -1)
 

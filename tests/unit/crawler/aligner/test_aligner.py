@@ -7,7 +7,7 @@ import pytest
 
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.scoring import FAR
+from crawler.aligner.scoring import MARGIN_CAP
 from crawler.data import Document, LangPair
 from crawler.errors import RunDirError
 from crawler.extract.document import build_document
@@ -56,7 +56,7 @@ def test_how_far_off_the_next_page_is_says_no_more_than_that_it_is_far_off():
             aligner.add(document)
         pairs = aligner.finish()
     margins = [p.features[f"margin.{side}"] for p in pairs for side in ("src", "trg")]
-    assert max(margins) == FAR
+    assert max(margins) == MARGIN_CAP
 
 
 def test_all_pairs_of_a_small_site_teach():
@@ -190,8 +190,8 @@ def test_pages_that_came_together_complete_the_same_pairs():
 
     def given(aligner, together):
         for start in range(0, len(pages), together):
-            newcomers = [aligner.put(p) for p in pages[start : start + together]]
-            for pairs in aligner.compare(newcomers):
+            added = [aligner.put(p) for p in pages[start : start + together]]
+            for pairs in aligner.compare(added):
                 yield [(pair.src_url, pair.trg_url) for pair in pairs]
 
     with Aligner(LANGS) as alone, Aligner(LANGS) as together:
@@ -205,8 +205,8 @@ def test_a_page_may_be_replaced_before_another_is_compared_with_it():
     english, icelandic = documents(build_site(concepts=1))
     other = replace(icelandic, digest="")  # the smaller one counts
     with Aligner(LANGS) as aligner:
-        newcomers = [aligner.put(page) for page in (icelandic, english, other)]
-        found = [pair for pairs in aligner.compare(newcomers) for pair in pairs]
+        added = [aligner.put(page) for page in (icelandic, english, other)]
+        found = [pair for pairs in aligner.compare(added) for pair in pairs]
         assert {(p.src_url, p.trg_url) for p in found} == {(english.url, other.url)}
 
 

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.aligner.arrays import (
-    distinct,
-    numbered,
     order_of,
     overlaps,
     places_in,
     ranges,
+    unique,
+    unique_inverse,
 )
 
 small = st.lists(st.integers(0, 9), max_size=9)
@@ -22,9 +22,9 @@ sets = st.lists(st.tuples(st.sets(st.integers(0, 9)), st.sets(st.integers(0, 9))
 @given(values)
 def test_values_are_numbered_as_by_unique(ids):
     array = np.array(ids, np.uint64)
-    found, number = numbered(array)
+    found, number = unique_inverse(array)
     expected, places = np.unique(array, return_inverse=True)
-    assert found.tolist() == expected.tolist() == distinct(array).tolist()
+    assert found.tolist() == expected.tolist() == unique(array).tolist()
     assert number.tolist() == places.tolist()
     assert order_of(array).tolist() == np.argsort(array, kind="stable").tolist()
 

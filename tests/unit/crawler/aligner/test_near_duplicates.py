@@ -1,28 +1,28 @@
 from __future__ import annotations
 
+from crawler.aligner.features import Featurizer
 from crawler.aligner.near_duplicates import (
     Clusters,
     join_copies,
     join_near_copies,
     ngrams,
 )
-from crawler.aligner.sketch import Sketcher
 from crawler.data import Document, LangPair
 
-SKETCHER = Sketcher(LangPair("en", "is"))
+FEATURIZER = Featurizer(LangPair("en", "is"))
 
 
-def sketch(words: list[str]):
+def features(words: list[str]):
     chunks = (" ".join(words),)
-    return SKETCHER.sketch(
+    return FEATURIZER.featurize(
         Document("u", "s", "en", 1, "", ("<p", "", "</p"), chunks, (), "")
     )
 
 
-def clusters_of(texts: list[list[str]], join, of=lambda sketch: sketch) -> list[int]:
+def clusters_of(texts: list[list[str]], join, of=lambda page: page) -> list[int]:
     clusters = Clusters()
-    sketches = [sketch(text) for text in texts]
-    join(clusters, range(len(texts)), lambda page: of(sketches[page]))
+    pages = [features(text) for text in texts]
+    join(clusters, range(len(texts)), lambda page: of(pages[page]))
     return [clusters.of(page) for page in range(len(texts))]
 
 

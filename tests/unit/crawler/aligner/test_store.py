@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from crawler.aligner.sketch import Sketcher
-from crawler.aligner.store import SketchStore
+from crawler.aligner.features import Featurizer
+from crawler.aligner.store import PageStore
 from crawler.data import LangPair
 from crawler.extract.document import build_document
 from crawler.urls import url_key
@@ -16,19 +16,19 @@ LANGS = LangPair("en", "is")
 
 @pytest.fixture
 def store(tmp_path):
-    store = SketchStore(LANGS, tmp_path / "aligner.sqlite")
+    store = PageStore(LANGS, tmp_path / "aligner.sqlite")
     yield store
     store.close()
 
 
-def sketches(**options):
-    sketcher = Sketcher(LANGS)
+def pages_of(**options):
+    featurizer = Featurizer(LANGS)
     pages = (build_document(page) for page in build_site(**options).pages())
-    return [sketcher.sketch(page) for page in pages if page]
+    return [featurizer.featurize(page) for page in pages if page]
 
 
 def test_the_smaller_digest_of_a_url_stays(store):
-    page = sketches(concepts=1)[0]
+    page = pages_of(concepts=1)[0]
     later, earlier = replace(page, digest="b"), replace(page, digest="a")
     assert store.put(later) == store.put(earlier)  # the same page, so the same id
     assert store.put(later) is None
@@ -37,14 +37,14 @@ def test_the_smaller_digest_of_a_url_stays(store):
 
 
 def test_a_page_is_found_by_the_handle_of_its_other_version(store):
-    english, icelandic = sketches(concepts=1)
+    english, icelandic = pages_of(concepts=1)
     page = store.put(icelandic)
     assert store.same_handle(english.handle, "is", 5) == [page]
     assert store.same_handle(english.handle, "en", 5) == []
 
 
 def test_declared_links_lead_both_ways(store):
-    english, icelandic = sketches(concepts=1, style="slug", hreflang=True)
+    english, icelandic = pages_of(concepts=1, style="slug", hreflang=True)
     ids = [store.put(english), store.put(icelandic)]
     assert store.declared_by(english.url, "is", 5) == [ids[1]]
     assert store.declaring(english.url, "is", 5) == [ids[1]]
@@ -52,7 +52,7 @@ def test_declared_links_lead_both_ways(store):
 
 
 def test_rows_come_by_url_whatever_the_order_of_putting(store):
-    pages = sketches(concepts=8)
+    pages = pages_of(concepts=8)
     for page in reversed(pages):
         store.put(page)
     urls = [row.url for row in store.rows(pages[0].site)]

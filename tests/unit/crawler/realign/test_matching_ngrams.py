@@ -15,7 +15,7 @@ from crawler.aligner.profile import AlignProfile
 from crawler.realign.matching_ngrams import MatchingNgrams, group
 from crawler.realign.steps import Versions, encode
 from crawler.urls import hash64
-from tests.lexicons import LANGS, sketch
+from tests.lexicons import LANGS, features
 
 ORDER, MOST, BEST = 2, 6, 2
 PROFILE = AlignProfile(
@@ -40,7 +40,7 @@ def collection(chance: random.Random) -> dict[str, tuple[str, list[str]]]:
 
 
 def record(url: str, lang: str, words: list[str]) -> bytes:
-    made = replace(sketch(" ".join(words), lang), url=url)
+    made = replace(features(" ".join(words), lang), url=url)
     return encode(made, Versions(None, {}))
 
 

@@ -104,12 +104,12 @@ def test_all_languages_at_once_give_the_pairs_of_each_two():
 def test_a_record_comes_back_as_it_was():
     site = build_site(concepts=3, hreflang=True)
     for record in records_of(list(site.pages())):
-        sketch, versions = decode(record.data)
-        assert sketch is not None
-        assert (sketch.site, sketch.lang) == ("town.example", record.lang)
+        features, versions = decode(record.data)
+        assert features is not None
+        assert (features.site, features.lang) == ("town.example", record.lang)
         (found,) = versions.urls.values()
         assert len(found) == 1
-        assert encode(sketch, versions) == record.data
+        assert encode(features, versions) == record.data
 
 
 def test_a_text_without_markup_is_paired_by_what_it_says():

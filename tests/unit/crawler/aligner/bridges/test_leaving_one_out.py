@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 
 from crawler.aligner.bridges.leaving_one_out import confirmed
 from crawler.aligner.bridges.lexicon import Lexicon
-from tests.lexicons import LANGS, lexicon, sketch, word
+from tests.lexicons import LANGS, features, lexicon, word
 
 
 def pairs(*texts: tuple[str, str]):
-    return [(sketch(src, "en"), sketch(trg, "is")) for src, trg in texts]
+    return [(features(src, "en"), features(trg, "is")) for src, trg in texts]
 
 
 def links(known: Lexicon) -> set[tuple[int, int, float]]:

@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 
 from crawler.aligner.bridges.projection import project, translation_matrix
-from tests.lexicons import lexicon, sketch, word
+from tests.lexicons import features, lexicon, word
 
 
 def test_pages_that_share_no_word_meet_through_the_lexicon():
     links = lexicon(("horse", "hestur", 9.0), ("sea", "haf", 9.0))
-    src = [sketch("horse", "en"), sketch("sea", "en")]
-    trg = [sketch("haf", "is"), sketch("hestur", "is")]
+    src = [features("horse", "en"), features("sea", "en")]
+    trg = [features("haf", "is"), features("hestur", "is")]
     rows, columns = project(src, trg, links)
     cosines = (rows @ columns.T).toarray()
     assert (cosines > 0.5).tolist() == [[False, True], [True, False]]
 
 
 def test_rows_have_unit_length():
-    src = [sketch("horse sea 1944 horse", "en"), sketch("", "en")]
-    rows, _ = project(src, [sketch("haf", "is")], lexicon(("sea", "haf", 1.0)))
+    src = [features("horse sea 1944 horse", "en"), features("", "en")]
+    rows, _ = project(src, [features("haf", "is")], lexicon(("sea", "haf", 1.0)))
     lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
     np.testing.assert_allclose(lengths, [1, 0], atol=1e-6)
 
@@ -37,8 +37,8 @@ def test_a_word_stands_for_itself_until_the_lexicon_knows_better():
 def test_the_terms_are_those_of_the_papers_formulas():
     # Ture et al., section 4.1, term by term: tf*(e) = Σ p(e|f) tf(f), df* likewise
     links = lexicon(("house", "hús", 3.0), ("home", "hús", 1.0))
-    src = [sketch(text, "en") for text in ("house dog", "home cat", "cat dog")]
-    trg = [sketch("hús dog hús", "is"), sketch("cat", "is")]
+    src = [features(text, "en") for text in ("house dog", "home cat", "cat dog")]
+    trg = [features("hús dog hús", "is"), features("cat", "is")]
     rows, columns = project(src, trg, links)
     # the link of hús with itself counts once beside the 3 and 1 that were seen
     p = {"house": 3 / 5, "home": 1 / 5, "hús": 1 / 5}

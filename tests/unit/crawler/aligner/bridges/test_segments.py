@@ -13,16 +13,16 @@ from crawler.aligner.bridges.segments import (
     cheapest_paths,
     segments_of,
 )
-from crawler.aligner.sketch import Sketcher
+from crawler.aligner.features import Featurizer
 from crawler.data import Document, LangPair
 
-SKETCHER = Sketcher(LangPair("en", "is"))
+FEATURIZER = Featurizer(LangPair("en", "is"))
 SKIP = 2.5
 
 
-def sketch(texts: list[str], lang: str = "en", tag: str = "p"):
+def features(texts: list[str], lang: str = "en", tag: str = "p"):
     tokens = ("<" + tag, "", "</" + tag) * len(texts)
-    return SKETCHER.sketch(
+    return FEATURIZER.featurize(
         Document("u", "s", lang, 1, "", tokens, tuple(texts), (), "")
     )
 
@@ -63,17 +63,17 @@ def test_each_matrix_is_in_one_batch_and_no_batch_is_large():
 
 
 def test_blocks_of_like_length_and_words_stand_side_by_side():
-    src = sketch(["Short title", "A long paragraph about Reykjavik in 1944 " * 4])
-    trg = sketch(
+    src = features(["Short title", "A long paragraph about Reykjavik in 1944 " * 4])
+    trg = features(
         ["Stuttur titill", "auglýsing " * 40, "Löng grein um Reykjavik 1944 " * 5], "is"
     )
     assert align_blocks([(src, trg)]) == [[(0, 0), (1, 2)]]
 
 
 def test_code_teaches_no_words():
-    src, trg = sketch(["int main"], tag="pre"), sketch(["void main"], "is", "pre")
+    src, trg = features(["int main"], tag="pre"), features(["void main"], "is", "pre")
     assert segments_of([(src, trg)]) == [[]]
 
 
 def test_a_page_without_blocks_has_no_segments():
-    assert segments_of([(sketch([]), sketch(["Orð"], "is"))]) == [[]]
+    assert segments_of([(features([]), features(["Orð"], "is"))]) == [[]]

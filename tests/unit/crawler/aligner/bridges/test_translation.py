@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from crawler.aligner.bridges.lexicon import LexiconConfig
-from crawler.aligner.bridges.translation import Translator, taught
+from crawler.aligner.bridges.translation import Translator, lexicon_from_translations
 from crawler.aligner.words import WordIds
 from crawler.data import LangPair
 from crawler.errors import ProfileError
@@ -49,7 +49,7 @@ def test_nothing_is_translated_twice_even_by_another_run(command, tmp_path):
 def test_a_translator_teaches_the_words_that_it_knows(command):
     texts = [f"{a} {b} {n}" for n in range(9) for a, b in (("etxe", "handi"),)]
     texts += [f"katu {n}" for n in range(9)] + [f"handi {n} katu" for n in range(9)]
-    lexicon = taught(
+    lexicon = lexicon_from_translations(
         Translator(command), texts, LangPair("en", "eu"), LexiconConfig(min_count=2)
     )
     known = set(zip(lexicon.src.tolist(), lexicon.trg.tolist()))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from crawler.aligner.bridges.word_clusters import WordClusters, cluster
 from crawler.aligner.bridges.word_for_word import WordForWord
-from tests.lexicons import lexicon, sketch
+from tests.lexicons import features, lexicon
 
 
 def sets(edges, max_size: int, removed: float = 0.1) -> list[set[int]]:
@@ -41,8 +41,8 @@ def test_translations_become_one_term_and_unknown_words_stay():
         ("horse", "hestur", 5.0), ("horse", "hest", 2.0), ("sea", "haf", 3.0)
     )
     bridge = WordClusters(links)
-    horse, sea, name = bridge.encode(sketch("horse sea Skarfey", "en"))
-    assert bridge.encode(sketch("hest hestur haf Skarfey", "is")).tolist() == [
+    horse, sea, name = bridge.encode(features("horse sea Skarfey", "en"))
+    assert bridge.encode(features("hest hestur haf Skarfey", "is")).tolist() == [
         horse,
         horse,
         sea,
@@ -56,5 +56,5 @@ def test_word_for_word_takes_the_best_translation_and_keeps_the_order():
         ("horse", "hestur", 5.0), ("mare", "hestur", 2.0), ("sea", "haf", 3.0)
     )
     bridge = WordForWord(links)
-    translated = bridge.encode(sketch("haf hestur Skarfey", "is")).tolist()
-    assert translated == bridge.encode(sketch("sea horse Skarfey", "en")).tolist()
+    translated = bridge.encode(features("haf hestur Skarfey", "is")).tolist()
+    assert translated == bridge.encode(features("sea horse Skarfey", "en")).tolist()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.scorers.avsim import AvsimScorer
 from crawler.data import CandidatePair, Document
-from tests.lexicons import SKETCHER, lexicon
+from tests.lexicons import FEATURIZER, lexicon
 
 LINKS = lexicon(
     ("next", "naesta", 9.0),
@@ -21,7 +21,7 @@ LINKS = lexicon(
 
 
 def page(lang: str, *blocks: str):
-    return SKETCHER.sketch(
+    return FEATURIZER.featurize(
         Document("u", "s", lang, 1, "", ("<p", "", "</p") * len(blocks), blocks, (), "")
     )
 

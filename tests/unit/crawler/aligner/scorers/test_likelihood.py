@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from crawler.aligner.scorers.likelihood import gains
-from tests.lexicons import lexicon, sketch
+from tests.lexicons import features, lexicon
 
 
 def test_the_gain_is_that_of_the_papers_formula():
     # Xu & Weischedel (2000), section 3, by hand: α p(f) + (1 - α) Σ p(f|e) p(e|D)
     links = lexicon(("house", "hús", 3.0), ("home", "hús", 1.0))
-    src = [sketch("house house dog home", "en")]
-    trg = [sketch("hús dog hestur", "is"), sketch("hestur", "is")]
+    src = [features("house house dog home", "en")]
+    trg = [features("hús dog hestur", "is"), features("hestur", "is")]
     (_, gained), *_ = gains(src, trg, [(0, 0)], links)
     # the link of a word with itself counts once beside those that were seen
     p = {"hús": 2 / 4 * 3 / 4 + 1 / 4 * 1 / 2, "dog": 1 / 4, "hestur": 0.0}
@@ -26,8 +26,8 @@ def test_the_gain_is_that_of_the_papers_formula():
 
 def test_half_a_page_gains_what_its_whole_does():
     links = lexicon(("horse", "hestur", 9.0), ("sea", "haf", 9.0), ("sun", "sól", 9.0))
-    src = [sketch("horse sea sun", "en"), sketch("horse", "en")]
-    trg = [sketch("hestur haf sól", "is"), sketch("hestur", "is")]
+    src = [features("horse sea sun", "en"), features("horse", "en")]
+    trg = [features("hestur haf sól", "is"), features("hestur", "is")]
     found = gains(src, trg, [(0, 0), (0, 1), (1, 0)], links)
     assert found[1, 1] > 0.5  # of the half
     assert found[0].min() > found[2, 1]  # a page of which only a third is explained
@@ -37,7 +37,7 @@ def test_each_pair_is_by_itself():
     links = lexicon(("horse", "hestur", 9.0), ("sea", "haf", 9.0))
     chance = np.random.default_rng(0)
     sides = [
-        [sketch(" ".join(chance.choice(words, 4)), lang) for _ in range(600)]
+        [features(" ".join(chance.choice(words, 4)), lang) for _ in range(600)]
         for words, lang in ((["horse", "sea", "cat"], "en"), (["hestur", "haf"], "is"))
     ]
     pairs = [(int(i), int(j)) for i, j in chance.integers(0, 600, (2000, 2))]

@@ -2,17 +2,17 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.aligner.features import Featurizer
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.scorers.overlap import OverlapScorer
-from crawler.aligner.sketch import Sketcher
 from crawler.data import CandidatePair, Document, LangPair
 
 LANGS = LangPair("en", "is")
-SKETCHER = Sketcher(LANGS)
+FEATURIZER = Featurizer(LANGS)
 
 
 def page(lang: str, name: str, *images: str):
-    return SKETCHER.sketch(
+    return FEATURIZER.featurize(
         Document(
             f"https://x.is/{lang}/{name}",
             "x.is",
@@ -34,8 +34,8 @@ PAGES = [
     for lang in LANGS
 ]
 FREQUENCIES = Frequencies(LANGS)
-for sketch in PAGES:
-    FREQUENCIES.add(sketch)
+for counted in PAGES:
+    FREQUENCIES.add(counted)
 
 
 def images_in_common(src, trg) -> float:

@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from crawler.aligner.features import Featurizer
 from crawler.aligner.scorers.strand import StrandScorer, align, correlations
-from crawler.aligner.sketch import Sketcher
 from crawler.data import CandidatePair, Document, LangPair
 from crawler.extract.linearize import linearize
 
-SKETCHER = Sketcher(LangPair("en", "fr"))
+FEATURIZER = Featurizer(LangPair("en", "fr"))
 
 
-def sketch(html: str, lang: str = "en"):
+def page_of(html: str, lang: str = "en"):
     page = linearize(html)
-    return SKETCHER.sketch(
+    return FEATURIZER.featurize(
         Document(
             "http://a.org/", "a.org", lang, 1, "", page.tokens, page.chunks, (), ""
         )
@@ -35,20 +35,20 @@ côté d'une</BODY></HTML>"""
 
 
 def test_chunk_lengths_leave_white_space_out_as_in_the_paper():
-    assert sketch(FRENCH, "fr").chunk_lengths[0] == len("SortiedeSecours") == 15
-    assert sketch(ENGLISH).chunk_lengths[0] == len("EmergencyExit") == 13
+    assert page_of(FRENCH, "fr").chunk_lengths[0] == len("SortiedeSecours") == 15
+    assert page_of(ENGLISH).chunk_lengths[0] == len("EmergencyExit") == 13
 
 
 def test_unpaired_markup_is_the_difference():
-    features = strand(sketch(ENGLISH), sketch(FRENCH, "fr"))
+    features = strand(page_of(ENGLISH), page_of(FRENCH, "fr"))
     # <p and </p stand alone; body, h1, two chunks and the end tags have partners
-    total = len(sketch(ENGLISH).markup) + len(sketch(FRENCH, "fr").markup)
+    total = len(page_of(ENGLISH).markup) + len(page_of(FRENCH, "fr").markup)
     assert features["strand.dp"] == pytest.approx(2 / total)
     assert features["strand.n"] == 2
 
 
 def test_a_page_is_no_distance_from_itself():
-    page = sketch("<h1>One</h1><p>Two words</p><p>And three more</p><p>Four</p>")
+    page = page_of("<h1>One</h1><p>Two words</p><p>And three more</p><p>Four</p>")
     features = strand(page, page)
     assert features["strand.dp"] == 0
     assert features["strand.n"] == 0
@@ -89,7 +89,9 @@ MARKUP = st.lists(st.sampled_from(["p", "b", "li"]), max_size=25)
 @given(st.lists(st.tuples(MARKUP, MARKUP), min_size=1, max_size=4))
 def test_tokens_without_partner_are_those_outside_a_longest_common_subsequence(pages):
     pairs = [
-        CandidatePair(*(sketch("x".join(f"<{tag}>" for tag in p)) for p in pair), set())
+        CandidatePair(
+            *(page_of("x".join(f"<{tag}>" for tag in p)) for p in pair), set()
+        )
         for pair in pages
     ]
     for pair, dp in zip(pairs, align(pairs).dp, strict=True):
@@ -101,7 +103,9 @@ def test_tokens_without_partner_are_those_outside_a_longest_common_subsequence(p
 @given(st.lists(st.tuples(MARKUP, MARKUP), min_size=2, max_size=5))
 def test_many_pairs_at_once_are_as_one_by_one(pages):
     pairs = [
-        CandidatePair(*(sketch("x".join(f"<{tag}>" for tag in p)) for p in pair), set())
+        CandidatePair(
+            *(page_of("x".join(f"<{tag}>" for tag in p)) for p in pair), set()
+        )
         for pair in pages
     ]
     at_once = StrandScorer().score(pairs)
@@ -110,5 +114,5 @@ def test_many_pairs_at_once_are_as_one_by_one(pages):
 
 
 def test_features_do_not_depend_on_which_page_comes_first():
-    pages = sketch(ENGLISH), sketch(FRENCH, "fr")
+    pages = page_of(ENGLISH), page_of(FRENCH, "fr")
     assert strand(*pages) == pytest.approx(strand(*reversed(pages)))

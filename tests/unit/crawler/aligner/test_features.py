@@ -4,10 +4,10 @@ from dataclasses import fields
 
 import numpy as np
 
-from crawler.aligner.sketch import (
+from crawler.aligner.features import (
     BOILERPLATE_BLOCK,
     CODE,
-    Sketcher,
+    Featurizer,
     pack,
     unpack,
 )
@@ -15,7 +15,7 @@ from crawler.data import Document, LangPair, Page
 from crawler.extract.document import build_document
 from tests.worlds import FETCHED_AT, build_site
 
-SKETCHER = Sketcher(LangPair("en", "is"))
+FEATURIZER = Featurizer(LangPair("en", "is"))
 
 
 def document(html: str, url: str = "https://town.example/en/x.html") -> Document:
@@ -24,9 +24,9 @@ def document(html: str, url: str = "https://town.example/en/x.html") -> Document
     return found
 
 
-def sketch(html: str):
+def features(html: str):
     page = document(html)
-    return SKETCHER.sketch(
+    return FEATURIZER.featurize(
         Document(
             page.url,
             page.site,
@@ -46,7 +46,7 @@ def test_what_is_packed_is_unpacked():
     for page in site.pages():
         found = build_document(page)
         assert found
-        before = SKETCHER.sketch(found)
+        before = FEATURIZER.featurize(found)
         after = unpack(
             pack(before),
             **{
@@ -60,7 +60,7 @@ def test_what_is_packed_is_unpacked():
 
 
 def test_blocks_are_cut_by_block_level_tags_and_know_their_kind():
-    page = sketch(
+    page = features(
         "<nav>Home <a>Menu</a></nav><p>Some <b>bold</b> text</p><pre>x = 1</pre>"
     )
     kinds = [int(block) & 3 for block in page.blocks]
@@ -71,15 +71,15 @@ def test_blocks_are_cut_by_block_level_tags_and_know_their_kind():
 
 def test_menus_are_read_only_where_there_is_little_else():
     prose = "<p>" + "word " * 200 + "</p>"
-    assert sketch("<nav>one two</nav>" + prose).block_words.tolist() == [200, 0]
-    assert sketch("<nav>one two</nav><p>three</p>").block_words.tolist() == [1, 2]
+    assert features("<nav>one two</nav>" + prose).block_words.tolist() == [200, 0]
+    assert features("<nav>one two</nav><p>three</p>").block_words.tolist() == [1, 2]
 
 
-def test_a_page_of_any_length_has_a_small_sketch():
+def test_a_page_of_any_length_has_features_of_bounded_size():
     html = "<p>a few words <b>in</b> many paragraphs</p>" * 50_000
-    assert len(pack(sketch(html))) < 60_000
+    assert len(pack(features(html))) < 60_000
 
 
 def test_unknown_elements_are_tokens_like_others():
-    page = sketch("<my-card>one</my-card><my-card>two</my-card>")
-    assert len(set(page.markup)) == len(set(sketch("<p>one</p><p>two</p>").markup))
+    page = features("<my-card>one</my-card><my-card>two</my-card>")
+    assert len(set(page.markup)) == len(set(features("<p>one</p><p>two</p>").markup))

@@ -1,6 +1,6 @@
-"""Document → Sketch: what the aligner keeps of a page, and how it is stored.
+"""Document → PageFeatures: what the aligner keeps of a page, and how it is stored.
 
-A sketch is about 4 KB for a page of 500 words and at most 60 KB for any page. It holds
+They take about 4 KB for a page of 500 words and at most 60 KB for any page, and hold
 enough for every stage: words for content (and for inducing a lexicon), markup and chunk
 lengths for STRAND, block ids for copies and boilerplate. Full text is not kept; who
 needs sentences reads the page again from its WARC.
@@ -17,7 +17,7 @@ import numpy as np
 import xxhash
 
 from crawler.aligner.words import BREAK, BREAK_ID, WordIds, dense_characters
-from crawler.data import Document, LangPair, Sketch
+from crawler.data import Document, LangPair, PageFeatures
 from crawler.extract.linearize import VOID
 from crawler.extract.text import BOILERPLATE, INLINE
 from crawler.handles import handle_of
@@ -105,18 +105,18 @@ def _block_runs(markup: bytes) -> Iterator[tuple[int, bool, bool]]:
             code = max(0, code - _CLOSE[first])
 
 
-# ---------------------------------------------------------------- document → sketch
+# ---------------------------------------------------------------- document → features
 
 
-class Sketcher:
-    """Makes sketches for one language pair."""
+class Featurizer:
+    """Makes the features of pages, for one language pair."""
 
     def __init__(self, langs: LangPair) -> None:
         self.langs = langs
         self.word_ids = WordIds()
 
-    def sketch(self, document: Document) -> Sketch:
-        """The sketch of a document in one of the two languages."""
+    def featurize(self, document: Document) -> PageFeatures:
+        """The features of a document in one of the two languages."""
         lang = document.lang
         assert lang is not None
         markup = bytes(map(_BYTES.__getitem__, document.tokens))
@@ -136,7 +136,7 @@ class Sketcher:
         words, block_words = self._words(read, len(blocks))
         dense = dense_characters("".join(document.chunks))
         tokens = markup[:MAX_TOKENS]
-        return Sketch(
+        return PageFeatures(
             url=document.url,
             site=document.site,
             lang=lang,
@@ -192,23 +192,23 @@ def _uint16(values: Sequence[int]) -> np.ndarray:
     return np.minimum(np.array(values, np.int64), 65_535).astype(np.uint16)
 
 
-# ---------------------------------------------------------------- sketch ↔ bytes
+# ---------------------------------------------------------------- features ↔ bytes
 
 _HEADER = struct.Struct("<8I")
 
 
-def pack(sketch: Sketch) -> bytes:
-    """The arrays of a sketch as bytes; the scalars are columns of the store."""
-    declared = "\n".join(sketch.declared).encode()
+def pack(features: PageFeatures) -> bytes:
+    """The arrays of the features as bytes; the scalars are columns of the store."""
+    declared = "\n".join(features.declared).encode()
     parts = (
-        sketch.words.tobytes(),
-        sketch.blocks.tobytes(),
-        sketch.block_words.tobytes(),
-        sketch.block_sizes.tobytes(),
-        sketch.markup,
-        sketch.chunk_lengths.tobytes(),
-        sketch.outlinks.tobytes(),
-        sketch.images.tobytes(),
+        features.words.tobytes(),
+        features.blocks.tobytes(),
+        features.block_words.tobytes(),
+        features.block_sizes.tobytes(),
+        features.markup,
+        features.chunk_lengths.tobytes(),
+        features.outlinks.tobytes(),
+        features.images.tobytes(),
     )
     return _HEADER.pack(*map(len, parts)) + b"".join(parts) + declared
 
@@ -223,8 +223,8 @@ def unpack(
     handle: str,
     family: str,
     size: int,
-) -> Sketch:
-    """The sketch that `pack` made the bytes of."""
+) -> PageFeatures:
+    """The features that `pack` made the bytes of."""
     cuts = [_HEADER.size]
     for length in _HEADER.unpack_from(data):
         cuts.append(cuts[-1] + length)
@@ -232,7 +232,7 @@ def unpack(
         data[a:b] for a, b in pairwise(cuts)
     )
     declared = data[cuts[-1] :].decode()
-    return Sketch(
+    return PageFeatures(
         url=url,
         site=site,
         lang=lang,
