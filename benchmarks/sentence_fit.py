@@ -18,17 +18,12 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.sentence_quality import (
-    TruePage,
-    document_of,
-    gold_of,
-    lexicon_of,
-    read_pages,
-)
+from benchmarks.sentence_quality import lexicon_of
 from crawler.aligner.sentences.quality import FEATURES, QualityModel, usual_ratio
 from crawler.aligner.sentences.split import side_of
 from crawler.aligner.words import WordIds
 from crawler.data import LangPair
+from training.data.gettext_pages import TruePage, document_of, gold_of, read_pages
 
 
 def examples(
@@ -37,7 +32,7 @@ def examples(
     src = side_of(document_of(page.src, langs.src, number))
     trg = side_of(document_of(page.trg, langs.trg, number))
     gold, closed = gold_of(page, src, trg)
-    pairs = sorted((min(a), min(b)) for a, b in gold - closed)
+    pairs = sorted((a[0], b[0]) for a, b in gold - closed)
     texts: list[tuple[str, str]] = []
     good: list[bool] = []
     for i, j in pairs:

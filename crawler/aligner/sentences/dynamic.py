@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from crawler.aligner.sentences.anchors import AnchorsConfig, pieces
+from crawler.aligner.sentences.beads import Bead
 from crawler.aligner.sentences.costs.cost import BeadCosts, Cost, Matrix, total_cost
 from crawler.aligner.sentences.split import Side
 
@@ -37,21 +38,6 @@ _LONG = ((2, 2), (1, 3), (3, 1), (1, 4), (4, 1))
 
 _MAX_RATIO = 2.0  # of the lengths of two pages that are whole
 _MAX_REORDERED = 250_000  # pairs of blocks that are compared
-
-
-@dataclass(frozen=True, slots=True)
-class Bead:
-    """A run of sentences on each side; one of the two may be empty."""
-
-    src: int  # first sentence
-    trg: int
-    size: tuple[int, int]
-    cost: float
-
-    @property
-    def is_pair(self) -> bool:
-        """Has it sentences on both sides?"""
-        return min(self.size) > 0
 
 
 @dataclass(frozen=True, slots=True)
