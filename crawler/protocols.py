@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from crawler.data import (
     CandidatePair,
@@ -29,8 +29,6 @@ from crawler.data import (
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class UrlLanguageModel(Protocol):
@@ -310,16 +308,4 @@ class SentenceAligner(Protocol):
         self, pair: PairScore, src: Document, trg: Document
     ) -> Iterable[SentencePair]:
         """The beads, in the order of the page."""
-        ...
-
-
-class Sink(Protocol[T_contra]):
-    """Where results go."""
-
-    def write(self, item: T_contra) -> None:
-        """Take one result."""
-        ...
-
-    def close(self) -> None:
-        """Make the output complete; nothing that was written may be lost."""
         ...

@@ -18,11 +18,11 @@ docs/formats.md gives every field.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from crawler.atomic import atomic_text
 from crawler.data import LangPair
 from crawler.errors import BifocalError, RunDirError, RunError
 
@@ -109,17 +109,7 @@ class RunDir:
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
-    """Write a JSON file whole or not at all: a reader never sees half of it."""
-    partial = path.with_name(path.name + ".partial")
+    """Write a JSON file, whole or not at all."""
     text = json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True, default=str)
-    try:
-        with partial.open("w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise RunDirError(
-            f"{path}: cannot be written: {error.strerror} (free space and rights?)"
-        ) from error
+    with atomic_text(path, errors="surrogateescape") as file:
+        file.write(text + "\n")

@@ -23,6 +23,7 @@ import torch
 from accelerate import Accelerator, PartialState
 from torch import Tensor, nn
 
+from crawler.atomic import atomic_file
 from crawler.errors import UsageError
 
 T = TypeVar("T")
@@ -239,10 +240,9 @@ def _move(optimizer: torch.optim.Optimizer, device: torch.device) -> None:
 
 
 def _save(path: Path, content: Mapping[str, Any]) -> None:
-    """Whole or not at all: a kill while writing must not cost the run."""
-    part = path.with_suffix(".part")
-    torch.save(dict(content), part)
-    part.replace(path)
+    """Write a checkpoint whole: a kill meanwhile must not cost the one before."""
+    with atomic_file(path) as file:
+        torch.save(dict(content), file)
 
 
 def load_tensors(path: Path) -> dict[str, Any]:

@@ -12,16 +12,17 @@ from __future__ import annotations
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TextIO
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.sentences.aligner import DynamicAligner
 from crawler.aligner.sentences.filters import SentenceFilters
+from crawler.atomic import atomic_text
 from crawler.config import to_table
 from crawler.corpus.card import SiteFacts, card
 from crawler.corpus.collect import collect, inputs_of
@@ -34,14 +35,12 @@ from crawler.corpus.texts import BlockCounts, StoredText, TextStore
 from crawler.data import CorpusPair, LangPair, PairScore, SentencePair, Site
 from crawler.errors import RunDirError, UsageError
 from crawler.extract.language import Cld2Detector
-from crawler.protocols import Sink
 from crawler.rundir import RunDir, write_json
-from crawler.sinks.jsonl import JsonlSink, LinesFile
+from crawler.sinks.jsonl import json_lines, jsonl_sink
 from crawler.sinks.pairs import read_pairs
-from crawler.sinks.parquet import ParquetSink
-from crawler.sinks.tmx import TmxSink
-from crawler.sinks.tsv import ORIGIN, TsvSink, one_cell, origin_cells
-from crawler.sinks.whole import WholeFile
+from crawler.sinks.parquet import parquet_sink
+from crawler.sinks.tmx import tmx_sink
+from crawler.sinks.tsv import ORIGIN, one_cell, origin_cells, tsv_sink
 
 PROVENANCE = (
     "id",
@@ -52,14 +51,6 @@ PROVENANCE = (
 )
 # its first column makes it a list for `--remove`
 SITES = ("#site", "pages", "page_pairs", "sentence_pairs", "licences", "marks")
-
-
-class CorpusSink(Sink[CorpusPair], Protocol):
-    """A file of a corpus: there when all of them are."""
-
-    def discard(self) -> None:
-        """Leave nothing behind."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +66,30 @@ class Request:
     removals: Removals = field(default_factory=lambda: Removals.of(()))
     monolingual: bool = False
     date: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def __post_init__(self) -> None:
+        """Refuse a format that is not known."""
+        for name in self.formats:
+            if name not in _SINKS:
+                raise UsageError(
+                    f"{name!r} is not a corpus format (known: {', '.join(_SINKS)})"
+                )
+
+    def file(self, suffix: str) -> Path:
+        """The path of a file of sentence pairs."""
+        return self.out / f"{'-'.join(self.langs)}{suffix}"
+
+
+_Write = Callable[[CorpusPair], object]
+# Each format: a file beside the others, open while its block lasts.
+_SINKS: dict[str, Callable[[Request], AbstractContextManager[_Write]]] = {
+    "tsv": lambda asked: tsv_sink(asked.file(".tsv.gz"), no_formulas=asked.no_formulas),
+    "tmx": lambda asked: tmx_sink(
+        asked.file(".tmx"), asked.langs, version("bifocal"), asked.date
+    ),
+    "jsonl": lambda asked: jsonl_sink(asked.file(".jsonl.gz"), asked.langs),
+    "parquet": lambda asked: parquet_sink(asked.file(".parquet"), asked.langs),
+}
 
 
 def build_corpus(request: Request) -> dict[str, Any]:
@@ -133,38 +148,25 @@ class _Building:
     def build(
         self, runs: Sequence[tuple[RunDir, dict[str, Any]]], files: Sequence[list[str]]
     ) -> dict[str, Any]:
-        copies = BestCopies(self._work / "copies.sqlite", self._profile.copies)
+        out = self._out
+        # all files or none: they get their names when this block ends
         with ExitStack() as stack:
-            stack.callback(copies.close)
-            self._documents = self._lines("documents.jsonl.gz", stack)
+            enter = stack.enter_context
+            copies = BestCopies(self._work / "copies.sqlite", self._profile.copies)
+            enter(closing(copies))
+            self._documents = enter(json_lines(out / "documents.jsonl.gz"))
             self._unpaired = {
-                lang: self._lines(f"monolingual.{lang}.jsonl.gz", stack)
+                lang: enter(json_lines(out / f"monolingual.{lang}.jsonl.gz"))
                 for lang in self._request.langs
                 if self._request.monolingual
             }
             for (run, about), inputs in zip(runs, files, strict=True):
                 self._align(run, about, inputs, copies)
-            provenance = WholeFile(self._out / "provenance.tsv.gz")
-            stack.callback(provenance.discard)
-            sinks = self._sinks(stack)
+            provenance = enter(atomic_text(out / "provenance.tsv.gz"))
+            formats = self._request.formats
+            sinks = [enter(_SINKS[name](self._request)) for name in formats]
             self._write(copies, provenance, sinks)
-            # all or none: what is complete gets its name only now
-            files_written: list[WholeFile | LinesFile | CorpusSink] = [
-                provenance,
-                self._documents,
-                *self._unpaired.values(),
-                *sinks,
-            ]
-            for file in files_written:
-                file.close()
-            stack.pop_all()
-            copies.close()
         return self._finish([run.path for run, _ in runs])
-
-    def _lines(self, name: str, stack: ExitStack) -> LinesFile:
-        file = LinesFile(self._out / name)
-        stack.callback(file.discard)
-        return file
 
     # ------------------------------------------------------------- one run
 
@@ -236,7 +238,7 @@ class _Building:
             bead.places: copies.add(bead, origins) for bead in self._filters.kept(beads)
         }
         self._sites[src.document.site].sentence_pairs += len(ids)
-        self._documents.write(
+        self._documents(
             {
                 "score": round(pair.score, 4),
                 "src": _about_page(src),
@@ -276,39 +278,12 @@ class _Building:
         if not all(bead.bead):
             for lang, (url, text) in zip(self._request.langs, sides, strict=True):
                 if text:
-                    self._unpaired[lang].write({"text": text, "url": url})
+                    self._unpaired[lang]({"text": text, "url": url})
 
     # ------------------------------------------------------------- all runs
 
-    def _sinks(self, stack: ExitStack) -> list[CorpusSink]:
-        request = self._request
-        base = self._out / "-".join(request.langs)
-        makers: dict[str, Callable[[], CorpusSink]] = {
-            "tsv": lambda: TsvSink(
-                base.with_suffix(".tsv.gz"), no_formulas=request.no_formulas
-            ),
-            "tmx": lambda: TmxSink(
-                base.with_suffix(".tmx"),
-                request.langs,
-                version("bifocal"),
-                request.date,
-            ),
-            "jsonl": lambda: JsonlSink(base.with_suffix(".jsonl.gz"), request.langs),
-            "parquet": lambda: ParquetSink(base.with_suffix(".parquet"), request.langs),
-        }
-        sinks: list[CorpusSink] = []
-        for name in request.formats:
-            if name not in makers:
-                raise UsageError(
-                    f"{name!r} is no format of a corpus (there are {', '.join(makers)})"
-                )
-            sink = makers[name]()
-            stack.callback(sink.discard)
-            sinks.append(sink)
-        return sinks
-
     def _write(
-        self, copies: BestCopies, provenance: WholeFile, sinks: list[CorpusSink]
+        self, copies: BestCopies, provenance: TextIO, sinks: Sequence[_Write]
     ) -> None:
         provenance.write("\t".join(PROVENANCE) + "\n")
         best = copies.best(lambda copy: provenance.write(_provenance(copy)))
@@ -325,7 +300,7 @@ class _Building:
                 self._counts[f"corpus/characters_{side}"] += len(text)
                 self._counts[f"corpus/words_{side}"] += len(text.split())
             for sink in sinks:
-                sink.write(item)
+                sink(item)
 
     def _judged(
         self, best: Iterator[CorpusPair], said: Iterator[float]
@@ -340,19 +315,18 @@ class _Building:
     def _finish(self, runs: list[Path]) -> dict[str, Any]:
         """The files that describe the corpus."""
         request = self._request
-        sites = WholeFile(self._out / "sites.tsv")
-        sites.write("\t".join(SITES) + "\n")
-        for site, facts in sorted(self._sites.items()):
-            cells = (
-                site,
-                str(facts.pages),
-                str(facts.page_pairs),
-                str(facts.sentence_pairs),
-                _listed(facts.licences),
-                _listed(facts.marks),
-            )
-            sites.write("\t".join(cells) + "\n")
-        sites.close()
+        with atomic_text(self._out / "sites.tsv") as sites:
+            sites.write("\t".join(SITES) + "\n")
+            for site, facts in sorted(self._sites.items()):
+                cells = (
+                    site,
+                    str(facts.pages),
+                    str(facts.page_pairs),
+                    str(facts.sentence_pairs),
+                    _listed(facts.licences),
+                    _listed(facts.marks),
+                )
+                sites.write("\t".join(cells) + "\n")
         about = {
             "bifocal": version("bifocal"),
             "date": request.date.strftime("%Y-%m-%d"),
@@ -371,9 +345,8 @@ class _Building:
             ),
         }
         write_json(self._out / "corpus.json", about)
-        readme = WholeFile(self._out / "README.md")
-        readme.write(card(about, self._sites))
-        readme.close()
+        with atomic_text(self._out / "README.md") as readme:
+            readme.write(card(about, self._sites))
         return about
 
     @staticmethod

@@ -100,7 +100,7 @@ class BestCopies:
         self._rows.clear()
 
     def best(
-        self, tell: Callable[[CorpusPair], None] | None = None
+        self, tell: Callable[[CorpusPair], object] | None = None
     ) -> Iterator[CorpusPair]:
         """Each pair once, with the number of its copies; `tell` hears of every copy."""
         self._flush()

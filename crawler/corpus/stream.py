@@ -21,7 +21,7 @@ from crawler.data import CorpusPair, Document, LangPair, Origin, PairScore
 from crawler.extract.language import Cld2Detector
 from crawler.rundir import RunDir
 from crawler.sinks.growing import GrowingLines
-from crawler.sinks.tsv import COLUMNS, TsvSink, cells_of
+from crawler.sinks.tsv import COLUMNS, cells_of, tsv_sink
 
 # Texts whose blocks are counted before the next pairs: what is left out everywhere
 # shows in the last of them, and more would hold up a crawl that has been busy (0.4 s).
@@ -80,13 +80,12 @@ class SentenceStream:
         for text in self._texts:
             repeated.add(text.document)
         aligner = DynamicAligner(self._langs, lexicon, is_repeated=repeated.is_repeated)
-        sink = TsvSink(self._run.sentences)
         count = 0
-        for pair in pairs:
-            for item in self._sentences(pair, aligner, counts):
-                sink.write(item)
-                count += 1
-        sink.close()
+        with tsv_sink(self._run.sentences) as write:
+            for pair in pairs:
+                for item in self._sentences(pair, aligner, counts):
+                    write(item)
+                    count += 1
         return count
 
     def close(self) -> None:

@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.aligner.profile import AlignProfile
+from crawler.atomic import atomic_file
 from crawler.data import LangPair, PairScore
+from crawler.progress import ProgressLine, Stage
 from crawler.realign.matching_ngrams import (
     NO_PAIRS,
     MatchingNgrams,
@@ -31,7 +33,6 @@ from crawler.realign.matching_ngrams import (
     group,
 )
 from crawler.realign.pool import Pool
-from crawler.realign.progress import Progress
 from crawler.realign.request import load_lexicon
 from crawler.realign.shuffle import Places
 from crawler.urls import hash64
@@ -81,7 +82,7 @@ class OnDisk:
     """The steps as tasks of this machine."""
 
     def __init__(
-        self, pool: Pool, folder: Path, matching: MatchingNgrams, progress: Progress
+        self, pool: Pool, folder: Path, matching: MatchingNgrams, progress: ProgressLine
     ) -> None:
         self._pool = pool
         self._folder = folder
@@ -111,11 +112,10 @@ class OnDisk:
         folder.mkdir(parents=True, exist_ok=True)
         paths = [folder / f"{number:06}.npz" for number in range(len(words))]
         todo = [(p, *w) for p, w in zip(paths, words) if not p.exists()]
-        self._progress.begin(f"n-grams, {step}", len(paths), unit="shards")
-        self._progress.skip(len(paths) - len(todo))
-        for _ in self._pool.run(task, todo, self._progress.show):
-            self._progress.advance(1, 1)
-        self._progress.end()
+        with Stage(self._progress, f"n-grams, {step}", len(paths), "shards") as stage:
+            stage.skip(len(paths) - len(todo))
+            for _ in self._pool.run(task, todo, stage.show):
+                stage.advance(1, 1)
         return paths
 
 
@@ -141,11 +141,9 @@ def _step(
 
 
 def _write(path: Path, shards: Shards) -> None:
-    partial = path.with_suffix(".partial")
     arrays: dict[str, Any] = {str(shard): rows for shard, rows in shards}
-    with partial.open("wb") as file:
+    with atomic_file(path) as file:
         np.savez(file, **arrays)
-    partial.replace(path)
 
 
 def _rows(sources: Iterable[Path], shard: int) -> Iterator[Rows]:

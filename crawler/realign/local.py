@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import shutil
 import sys
@@ -34,12 +35,13 @@ from numpy.typing import NDArray
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.seed_groups import merge_lexicons, seed_groups
+from crawler.atomic import atomic_file
 from crawler.config import to_table
 from crawler.data import Lang, LangPair, PairScore, Site
 from crawler.errors import RunDirError
+from crawler.progress import ProgressLine, Stage, terminal
 from crawler.realign.across import ALL_SITES, OnDisk, group_of, paired, plan
 from crawler.realign.pool import Pool
-from crawler.realign.progress import Progress
 from crawler.realign.request import Request, load_lexicon, summary
 from crawler.realign.shuffle import Places, Shuffle, write_records
 from crawler.realign.steps import (
@@ -53,6 +55,8 @@ from crawler.rundir import RunDir, write_json
 from crawler.sinks.pairs import read_pairs, write_pairs
 from crawler.warc.inputs import Piece, Revisits
 from crawler.warc.remote import size_of
+
+logger = logging.getLogger(__name__)
 
 # A task of alignment: some seconds, and 200 of them for a million pages.
 _TASK_PAGES = 5000
@@ -69,7 +73,7 @@ def align_collection(
     jobs: int = 1,
     memory: int = 4 * GIGABYTE,
     resume: bool = False,
-    progress: Progress | None = None,
+    progress: ProgressLine | None = None,
 ) -> dict[str, Any]:
     """Pair the pages of a collection into run directories; returns the stats of all.
 
@@ -95,7 +99,9 @@ def align_collection(
         for langs, run in runs.items():
             run.open(langs)
             run.write(request.about(langs, inputs, known[langs]))
-        engine = _Engine(request, work, memory // jobs, progress or Progress())
+        engine = _Engine(
+            request, work, memory // jobs, progress or ProgressLine(logger, terminal())
+        )
         counts: Counter[str] = Counter()
         with Pool(jobs) as pool:
             counts += engine.extract(pool, request.pieces(inputs, counts))
@@ -116,11 +122,9 @@ def _spooled(request: Request) -> Iterator[str]:
         if path == "-":
             spool = _stdin_file(request)
             if not spool.exists():
-                partial = spool.with_suffix(".partial")
-                partial.parent.mkdir(parents=True, exist_ok=True)
-                with _room(partial), partial.open("wb") as file:
+                spool.parent.mkdir(parents=True, exist_ok=True)
+                with atomic_file(spool) as file:
                     shutil.copyfileobj(sys.stdin.buffer, file)
-                partial.replace(spool)
             path = str(spool)
         yield path
 
@@ -181,7 +185,7 @@ class _Engine:
     """The stages of a run, each of them tasks with markers."""
 
     def __init__(
-        self, request: Request, work: Path, share: int, progress: Progress
+        self, request: Request, work: Path, share: int, progress: ProgressLine
     ) -> None:
         self._request = request
         self._work = work
@@ -218,16 +222,15 @@ class _Engine:
         folder.mkdir(exist_ok=True)
         paths = [folder / f"{n:06}.records" for n in range(len(tasks))]
         self._files += paths
-        self._progress.begin("reading", sum(piece.size for piece, _ in tasks))
         waiting = []
-        for path, (piece, revisits) in zip(paths, tasks):
-            if _marker(path).exists():
-                self._progress.skip(piece.size)
-            else:
-                waiting.append((path, piece, revisits, self._request))
-        for size, pages in pool.run(_extract_piece, waiting, self._progress.show):
-            self._progress.advance(size, pages)
-        self._progress.end()
+        with Stage(self._progress, "reading", sum(p.size for p, _ in tasks)) as stage:
+            for path, (piece, revisits) in zip(paths, tasks):
+                if _marker(path).exists():
+                    stage.skip(piece.size)
+                else:
+                    waiting.append((path, piece, revisits, self._request))
+            for size, pages in pool.run(_extract_piece, waiting, stage.show):
+                stage.advance(size, pages)
         return [json.loads(_marker(path).read_text("utf-8")) for path in paths]
 
     # ------------------------------------------------------------ records → pairs
@@ -255,7 +258,6 @@ class _Engine:
             for n, groups in enumerate(_runs_of_groups(sizes, set(first)))
         ]
         lessons = [path for path, groups in tasks if groups[0] in first]
-        self._progress.begin(f"aligning {langs}", sum(map(sum, sizes.values())))
 
         def align(
             chosen: Iterable[tuple[Path, list[str]]], lexicon: Path | None
@@ -268,23 +270,25 @@ class _Engine:
                 )
                 for path, groups in chosen
             ]
-            self._align(pool, todo, self._task(langs, lexicon))
+            self._align(pool, todo, self._task(langs, lexicon), stage)
 
-        lexicon = self._work / f"{'-'.join(langs)}.npz"
-        if known:
-            known.save(lexicon)
-            align(tasks, lexicon)
-        else:
-            align([task for task in tasks if task[0] in lessons], None)
-        learned = merge_lexicons(
-            known, (load_lexicon(_lesson(p), langs) for p in lessons)
-        )
-        if not known:
-            if learned:
-                learned.save(lexicon)
-            others = [task for task in tasks if task[0] not in lessons]
-            align(others, lexicon if learned else None)
-        self._progress.end()
+        with Stage(
+            self._progress, f"aligning {langs}", sum(map(sum, sizes.values()))
+        ) as stage:
+            lexicon = self._work / f"{'-'.join(langs)}.npz"
+            if known:
+                known.save(lexicon)
+                align(tasks, lexicon)
+            else:
+                align([task for task in tasks if task[0] in lessons], None)
+            learned = merge_lexicons(
+                known, (load_lexicon(_lesson(p), langs) for p in lessons)
+            )
+            if not known:
+                if learned:
+                    learned.save(lexicon)
+                others = [task for task in tasks if task[0] not in lessons]
+                align(others, lexicon if learned else None)
         paths = [path for path, _ in tasks]
         if self._request.across_sites:
             paths += self._align_across(pool, langs, paths, learned)
@@ -331,10 +335,10 @@ class _Engine:
             )
             for number in range(int(groups.max()) + 1)
         ]
-        self._progress.begin(f"aligning {langs} across sites", len(rows))
         task = self._task(langs, known if lexicon else None, ALL_SITES)
-        self._align(pool, tasks, task)
-        self._progress.end()
+        name = f"aligning {langs} across sites"
+        with Stage(self._progress, name, len(rows)) as stage:
+            self._align(pool, tasks, task, stage)
         return [path for path, *_ in tasks]
 
     def _task(
@@ -348,19 +352,20 @@ class _Engine:
         pool: Pool,
         tasks: Iterable[tuple[Path, int, Callable[[], list[Places]]]],
         common: _Alignment,
+        stage: Stage,
     ) -> None:
         """Do the tasks (their file, how many pages, where these are) that are left."""
         waiting = []
         for path, pages, places in tasks:
             if _marker(path).exists():
-                self._progress.skip(pages)
+                stage.skip(pages)
             else:
                 waiting.append((pages, path, places))
         # the largest first: a giant must not be what is left at the end
         waiting.sort(key=lambda task: -task[0])
         todo = ((path, places(), common) for _, path, places in waiting)
-        for pages in pool.run(_align_groups, todo, self._progress.show):
-            self._progress.advance(pages, pages)
+        for pages in pool.run(_align_groups, todo, stage.show):
+            stage.advance(pages, pages)
 
 
 def _runs_of_groups(
@@ -424,8 +429,7 @@ def _extract_piece(
     extractor = _extractor(request.langs)
     wanted = _revisits(revisits, revisits.stat().st_mtime_ns) if revisits else None
     records = extract(piece, extractor, extraction, wanted)
-    with _room(path):
-        write_records(path, records, request.langs)
+    write_records(path, records, request.langs)
     write_json(
         _marker(path),
         {
@@ -470,15 +474,3 @@ def _align_groups(path: Path, groups: Sequence[Places], task: _Alignment) -> int
     write_pairs(path, pairs())
     write_json(_marker(path), counts)
     return sum(counts[name] for name in _PAGES)
-
-
-@contextmanager
-def _room(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.filename is not None and str(error.filename) != str(path):
-            raise
-        raise RunDirError(
-            f"{path}: cannot be written: {error.strerror} (make room, and --resume)"
-        ) from error

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.atomic import atomic_file
 from crawler.data import Lang, LangPair
 from crawler.realign.steps import Record
 
@@ -30,7 +31,7 @@ def write_records(path: Path, records: Iterable[Record], langs: Sequence[Lang]) 
     codes = {lang: code for code, lang in enumerate(("", *langs))}
     columns = tuple(array(kind) for kind in "IBQQI")
     offset = 0
-    with path.open("wb", buffering=1 << 20) as file:
+    with atomic_file(path) as file:
         for record in records:
             values = (
                 numbers.setdefault(record.group, len(numbers)),
@@ -44,7 +45,7 @@ def write_records(path: Path, records: Iterable[Record], langs: Sequence[Lang]) 
             offset += file.write(record.data)
     names = "\n".join(numbers).encode("utf-8", "surrogatepass")
     group, lang, pages, offsets, lengths = (np.array(column) for column in columns)
-    with path.with_suffix(".npz").open("wb") as file:
+    with atomic_file(path.with_suffix(".npz")) as file:
         np.savez(
             file,
             names=np.frombuffer(names, np.uint8),

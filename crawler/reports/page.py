@@ -22,6 +22,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, Self, TextIO
 
+from crawler.atomic import atomic_text
 from crawler.data import LangPair, PairScore
 from crawler.errors import RunDirError
 from crawler.languages import all_languages
@@ -96,19 +97,8 @@ def write_report(
     sites, for the oracle. `most` pairs of each run can be read; of more, every n-th by
     score. Raises RunDirError for what is no run and what cannot be written.
     """
-    partial = out.with_name(out.name + ".partial")
-    try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            _write(file, runs, gold, recording, most)
-        partial.replace(out)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise RunDirError(
-            f"{out}: cannot be written: {error.strerror} (choose another --out)"
-        ) from error
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    with atomic_text(out) as file:
+        _write(file, runs, gold, recording, most)
 
 
 def _write(

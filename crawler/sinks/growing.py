@@ -11,7 +11,6 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from crawler.errors import RunDirError
 
@@ -23,7 +22,10 @@ class GrowingLines:
         """Open the file, with the lines that it has; RunDirError if that cannot be."""
         self.path = path
         earlier = list(read_lines(path)) if path.exists() else []
-        self._file = open_binary(path)
+        try:
+            self._file = path.open("wb")
+        except OSError as error:
+            raise RunDirError(f"{path}: cannot be written: {error.strerror}") from error
         self._gzip = gzip.GzipFile(fileobj=self._file, mode="wb", mtime=0, filename="")
         self.write(header)
         for line in earlier:
@@ -59,11 +61,3 @@ def read_lines(path: Path) -> Iterator[str]:
             *lines, rest = (rest + block).split(b"\n")
             for line in lines:
                 yield line.decode("utf-8", "surrogatepass")
-
-
-def open_binary(path: Path) -> IO[bytes]:
-    """A file to write; RunDirError if it cannot be."""
-    try:
-        return path.open("wb")
-    except OSError as error:
-        raise RunDirError(f"{path}: cannot be written: {error.strerror}") from error

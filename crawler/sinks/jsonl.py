@@ -3,55 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from crawler.atomic import atomic_text
 from crawler.data import CorpusPair, LangPair, Origin
-from crawler.sinks.whole import WholeFile
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
-class LinesFile:
-    """Writes objects as lines of JSON."""
-
-    def __init__(self, path: Path) -> None:
-        """Open the file."""
-        self._file = WholeFile(path)
-
-    def write(self, item: Mapping[str, Any]) -> None:
-        """Append an object."""
-        self._file.write(_ENCODER.encode(item) + "\n")
-
-    def close(self) -> None:
-        """Put the file in its place."""
-        self._file.close()
-
-    def discard(self) -> None:
-        """Leave nothing behind."""
-        self._file.discard()
+@contextmanager
+def json_lines(path: Path) -> Iterator[Callable[[Mapping[str, Any]], object]]:
+    """A file that takes objects, one a line."""
+    with atomic_text(path) as out:
+        yield lambda item: out.write(_ENCODER.encode(item) + "\n")
 
 
-class JsonlSink:
-    """Writes one pair a line, in the form that `datasets` takes for translations."""
-
-    def __init__(self, path: Path, langs: LangPair) -> None:
-        """Open the file."""
-        self._file = LinesFile(path)
-        self._langs = langs
-
-    def write(self, item: CorpusPair) -> None:
-        """Append a pair."""
-        self._file.write(object_of(item, self._langs))
-
-    def close(self) -> None:
-        """Put the file in its place."""
-        self._file.close()
-
-    def discard(self) -> None:
-        """Leave nothing behind."""
-        self._file.discard()
+@contextmanager
+def jsonl_sink(path: Path, langs: LangPair) -> Iterator[Callable[[CorpusPair], object]]:
+    """A file that takes pairs, in the form of translations that `datasets` reads."""
+    with json_lines(path) as write:
+        yield lambda item: write(object_of(item, langs))
 
 
 def object_of(item: CorpusPair, langs: LangPair) -> dict[str, Any]:

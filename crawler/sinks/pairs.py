@@ -7,16 +7,13 @@ replaced, whole, by the final pairs. Columns: docs/formats.md.
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
+from crawler.atomic import atomic_text
 from crawler.data import PairScore
-from crawler.errors import RunDirError
-from crawler.sinks.growing import GrowingLines, open_binary, read_lines
+from crawler.sinks.growing import GrowingLines, read_lines
 
 COLUMNS = (
     "src_url",
@@ -29,6 +26,7 @@ COLUMNS = (
     "src_n_best",
     "trg_n_best",
 )
+_LEVEL = 9  # of gzip: the features of pairs are much alike
 
 
 class PairSink:
@@ -50,25 +48,12 @@ class PairSink:
 
 def write_pairs(path: Path, pairs: Iterable[PairScore]) -> int:
     """Replace a file by these pairs, whole or not at all; returns how many."""
-    partial = path.with_name(path.name + ".partial")
     count = 0
-    try:
-        with open_binary(partial) as file:
-            with gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as out:
-                out.write("\t".join(COLUMNS).encode() + b"\n")
-                for pair in pairs:
-                    out.write(_row(pair).encode("utf-8", "surrogatepass") + b"\n")
-                    count += 1
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        with suppress(OSError):  # what there is of it takes room that others need
-            partial.unlink(missing_ok=True)
-        raise RunDirError(
-            f"{path}: cannot be written: {error.strerror} (make room; the same command"
-            " writes it again)"
-        ) from error
+    with atomic_text(path, level=_LEVEL, errors="surrogatepass") as out:
+        out.write("\t".join(COLUMNS) + "\n")
+        for pair in pairs:
+            out.write(_row(pair) + "\n")
+            count += 1
     return count
 
 

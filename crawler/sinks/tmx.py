@@ -7,12 +7,14 @@ side as properties, as Bitextor's TMX has them.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from crawler.atomic import atomic_text
 from crawler.data import CorpusPair, LangPair, Origin
-from crawler.sinks.whole import WholeFile
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE tmx SYSTEM "tmx14.dtd">
@@ -27,44 +29,31 @@ _TAIL = " </body>\n</tmx>\n"
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class TmxSink:
-    """Writes one translation unit a pair."""
+@contextmanager
+def tmx_sink(
+    path: Path, langs: LangPair, version: str, date: datetime
+) -> Iterator[Callable[[CorpusPair], object]]:
+    """A file that takes pairs; `version` is Bifocal's, `date` when the corpus is made.
 
-    def __init__(
-        self, path: Path, langs: LangPair, version: str, date: datetime | None = None
-    ) -> None:
-        """Open the file; `version` is ours, `date` when the corpus is made."""
-        self._file = WholeFile(path)
-        self._langs = langs
-        head = _HEAD.format(
-            srclang=quoteattr(langs.src),
-            version=quoteattr(version),
-            date=date or datetime.now(UTC),
-        )
-        self._file.write(head)
+    Each pair is one translation unit.
+    """
+    with atomic_text(path) as out:
+        srclang, quoted = quoteattr(langs.src), quoteattr(version)
+        out.write(_HEAD.format(srclang=srclang, version=quoted, date=date))
+        yield lambda item: out.write(_unit(item, langs))
+        out.write(_TAIL)
 
-    def write(self, item: CorpusPair) -> None:
-        """Append a unit."""
-        pair = item.pair
-        sides = zip(
-            self._langs, (pair.src_text, pair.trg_text), item.origins, strict=True
-        )
-        self._file.write(
-            f'  <tu tuid="{item.id}">\n'
-            f'   <prop type="score">{pair.score:.4f}</prop>\n'
-            f'   <prop type="copies">{item.copies}</prop>\n'
-            + "".join(_variant(*side) for side in sides)
-            + "  </tu>\n"
-        )
 
-    def close(self) -> None:
-        """End the document and put the file in its place."""
-        self._file.write(_TAIL)
-        self._file.close()
-
-    def discard(self) -> None:
-        """Leave nothing behind."""
-        self._file.discard()
+def _unit(item: CorpusPair, langs: LangPair) -> str:
+    pair = item.pair
+    sides = zip(langs, (pair.src_text, pair.trg_text), item.origins, strict=True)
+    return (
+        f'  <tu tuid="{item.id}">\n'
+        f'   <prop type="score">{pair.score:.4f}</prop>\n'
+        f'   <prop type="copies">{item.copies}</prop>\n'
+        + "".join(_variant(*side) for side in sides)
+        + "  </tu>\n"
+    )
 
 
 def _variant(lang: str, text: str, origin: Origin) -> str:

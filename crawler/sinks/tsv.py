@@ -8,10 +8,12 @@ pair comes from. docs/corpus.md explains every column.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from crawler.atomic import atomic_text
 from crawler.data import CorpusPair, Origin
-from crawler.sinks.whole import WholeFile
 
 BITEXTOR = (
     "src_url",
@@ -39,33 +41,25 @@ COLUMNS = (
 _FORMULA = re.compile(r"[=+\-@＝＋－＠](?![\d.]+$)")
 
 
-class TsvSink:
-    """Writes one pair a line, after a line of column names."""
+@contextmanager
+def tsv_sink(
+    path: Path, *, no_formulas: bool = False
+) -> Iterator[Callable[[CorpusPair], object]]:
+    """A file that takes pairs, one a line after a line of column names.
 
-    def __init__(self, path: Path, *, no_formulas: bool = False) -> None:
-        """Open the file.
+    `no_formulas`: for spreadsheets, which would run what a page calls `=…`; such cells
+    get an apostrophe in front, so they are no longer what the page says.
+    """
 
-        `no_formulas`: for spreadsheets, which would run what a page calls `=…`; such
-        cells get an apostrophe in front, so they are no longer what the page says.
-        """
-        self._file = WholeFile(path)
-        self._no_formulas = no_formulas
-        self._file.write("\t".join(COLUMNS) + "\n")
-
-    def write(self, item: CorpusPair) -> None:
-        """Append a pair."""
+    def line(item: CorpusPair) -> str:
         cells = cells_of(item)
-        if self._no_formulas:
+        if no_formulas:
             cells = [f"'{c}" if _FORMULA.match(c) else c for c in cells]
-        self._file.write("\t".join(cells) + "\n")
+        return "\t".join(cells) + "\n"
 
-    def close(self) -> None:
-        """Put the file in its place."""
-        self._file.close()
-
-    def discard(self) -> None:
-        """Leave nothing behind."""
-        self._file.discard()
+    with atomic_text(path) as out:
+        out.write("\t".join(COLUMNS) + "\n")
+        yield lambda item: out.write(line(item))
 
 
 def cells_of(item: CorpusPair) -> list[str]:

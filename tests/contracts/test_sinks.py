@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,10 +13,10 @@ from lxml import etree
 
 from crawler.data import CorpusPair, LangPair, Origin, SentencePair
 from crawler.errors import RunDirError
-from crawler.sinks.jsonl import JsonlSink
-from crawler.sinks.parquet import ParquetSink
-from crawler.sinks.tmx import TmxSink
-from crawler.sinks.tsv import BITEXTOR, COLUMNS, TsvSink
+from crawler.sinks.jsonl import jsonl_sink
+from crawler.sinks.parquet import parquet_sink
+from crawler.sinks.tmx import tmx_sink
+from crawler.sinks.tsv import BITEXTOR, COLUMNS, tsv_sink
 
 LANGS = LangPair("en", "is")
 DATE = datetime(2026, 5, 1, tzinfo=UTC)
@@ -40,35 +41,33 @@ ITEMS = [
     for number, (src, trg) in enumerate(TEXTS)
 ]
 SINKS = {
-    "en-is.tsv.gz": TsvSink,
-    "en-is.tmx": lambda path: TmxSink(path, LANGS, "0.1", DATE),
-    "en-is.jsonl.gz": lambda path: JsonlSink(path, LANGS),
-    "en-is.parquet": lambda path: ParquetSink(path, LANGS),
+    "en-is.tsv.gz": tsv_sink,
+    "en-is.tmx": lambda path: tmx_sink(path, LANGS, "0.1", DATE),
+    "en-is.jsonl.gz": lambda path: jsonl_sink(path, LANGS),
+    "en-is.parquet": lambda path: parquet_sink(path, LANGS),
 }
 
 
 def written(folder: Path, name: str) -> Path:
-    sink = SINKS[name](folder / name)
-    for item in ITEMS:
-        sink.write(item)
-    sink.close()
+    with SINKS[name](folder / name) as write:
+        for item in ITEMS:
+            write(item)
     return folder / name
 
 
 @pytest.mark.parametrize("name", SINKS)
 def test_a_file_is_there_when_it_is_complete_and_not_before(name, tmp_path):
-    sink = SINKS[name](tmp_path / name)
-    sink.write(ITEMS[0])
-    assert not (tmp_path / name).exists()
-    sink.close()
+    with SINKS[name](tmp_path / name) as write:
+        write(ITEMS[0])
+        assert not (tmp_path / name).exists()
     assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize("name", SINKS)
-def test_what_is_discarded_leaves_nothing(name, tmp_path):
-    sink = SINKS[name](tmp_path / name)
-    sink.write(ITEMS[0])
-    sink.discard()
+def test_an_error_leaves_nothing_behind(name, tmp_path):
+    with suppress(KeyboardInterrupt), SINKS[name](tmp_path / name) as write:
+        write(ITEMS[0])
+        raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
 
 
@@ -82,8 +81,9 @@ def test_equal_pairs_give_equal_bytes(name, tmp_path):
 
 @pytest.mark.parametrize("name", SINKS)
 def test_a_folder_that_is_not_there_is_one_clear_error(name, tmp_path):
-    with pytest.raises(RunDirError, match="cannot be written"):
-        SINKS[name](tmp_path / "none" / name)
+    sink = SINKS[name](tmp_path / "none" / name)
+    with pytest.raises(RunDirError, match="cannot be written"), sink:
+        pass
 
 
 def plain(text: str) -> str:
@@ -117,9 +117,8 @@ def test_the_tsv_holds_no_formula_if_asked(text, tmp_path):
     cells = {}
     for no_formulas in (False, True):
         path = tmp_path / f"{no_formulas}.tsv"
-        sink = TsvSink(path, no_formulas=no_formulas)
-        sink.write(item)
-        sink.close()
+        with tsv_sink(path, no_formulas=no_formulas) as write:
+            write(item)
         line = path.read_text("utf-8").splitlines()[1]
         cells[no_formulas] = line.split("\t")
     assert cells[False][2:4] == [text, "-3.5"]

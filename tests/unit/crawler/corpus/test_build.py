@@ -258,7 +258,7 @@ def test_what_is_no_run_is_said(made, tmp_path):
         corpus(tmp_path / "b", run, langs=LangPair("en", "fr"))
     with pytest.raises(RunDirError, match="is not empty"):
         corpus(out, run)
-    with pytest.raises(UsageError, match="no format"):
+    with pytest.raises(UsageError, match="not a corpus format"):
         corpus(tmp_path / "c", run, formats=("xml",))
     with pytest.raises(ProfileError, match="honour"):
         corpus(tmp_path / "d", run, overrides=["honour=nothing"])

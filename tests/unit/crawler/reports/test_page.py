@@ -122,7 +122,7 @@ def test_what_is_no_run_and_what_cannot_be_written_is_said(tmp_path):
         write_report([RunDir(tmp_path / "nothing")], tmp_path / "r.html", gold=None)
     assert not list(tmp_path.iterdir())
     run = a_run(tmp_path / "run")
-    with pytest.raises(RunDirError, match="choose another --out"):
+    with pytest.raises(RunDirError, match="cannot be written"):
         write_report([run], tmp_path / "no" / "r.html", gold=None)
     run.crawl_log.write_text('{"no": "visit"}\n')
     with pytest.raises(RunDirError, match="line 1: no visit"):
