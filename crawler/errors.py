@@ -16,11 +16,19 @@ A message says what is wrong, where, and what to do about it, on one line.
 Please do not add an exception here without placing it in the tree above.
 """
 
+from __future__ import annotations
+
+from crawler.lines import printable
+
 
 class BifocalError(Exception):
     """The root: catch this to catch all of ours and nothing else."""
 
     exit_status = 1
+
+    def __str__(self) -> str:
+        """The message; what it quotes of a file or a server is made printable."""
+        return printable(super().__str__())
 
 
 class UsageError(BifocalError):

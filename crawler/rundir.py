@@ -20,11 +20,31 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict
+
+import msgspec
 
 from crawler.atomic import atomic_text
 from crawler.data import LangPair
 from crawler.errors import BifocalError, RunDirError, RunError
+from crawler.languages import all_languages
+from crawler.lines import printable_values
+
+# What a run writes has a few KB; a crawl of a million seeds has 60 MB.
+_MAX_JSON = 256 * 2**20  # bytes
+
+
+class _About(TypedDict, total=False):
+    """The fields of run.json that are read, with their types."""
+
+    langs: Annotated[list[str], msgspec.Meta(min_length=2, max_length=2)]
+    seeds: list[str]
+    scope: Literal["site", "host", "path"] | None
+    profile: str | None
+    shared_run: str | None
+    warcs: list[str]
+    settings: dict[str, Any]
+    align: dict[str, Any]
 
 
 class RunDir:
@@ -72,8 +92,22 @@ class RunDir:
         return True
 
     def read(self) -> dict[str, Any]:
-        """What run.json says; RunDirError when it is not there or damaged."""
-        return self._load(self.run_json)
+        """What run.json says; RunDirError when it is not there or damaged.
+
+        Fields that are known have values of their types; strings are printable.
+        """
+        about = self._load(self.run_json)
+        try:
+            known = msgspec.convert(about, _About)
+            for lang in known.get("langs", ()):
+                if lang not in all_languages():
+                    raise msgspec.ValidationError(f"{lang!r} is not a language")
+        except msgspec.ValidationError as error:
+            raise RunDirError(
+                f"{self.run_json}: {error} (it is damaged, or not of a crawl; choose"
+                " another RUN_DIR)"
+            ) from error
+        return about
 
     def stats(self) -> dict[str, Any]:
         """What stats.json says; RunDirError when it is not there or damaged."""
@@ -98,8 +132,11 @@ class RunDir:
 
     def _load(self, path: Path) -> dict[str, Any]:
         try:
-            data = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
+            with path.open("rb") as file:
+                text = file.read(_MAX_JSON)
+            # NaN and Infinity are not JSON, and no browser reads them
+            data = printable_values(json.loads(text, parse_constant=lambda _: None))
+        except (OSError, ValueError, RecursionError) as error:
             raise RunDirError(
                 f"{path}: cannot be read: {error} (is {self.path} a run directory?)"
             ) from error

@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from heapq import heapify, heappop, heappush
 from itertools import accumulate
-from typing import Any
 
 from crawler.data import PairScore
 from crawler.reports.quality import Gold
+from crawler.visits import Visit
 
 Sides = tuple[Sequence[str], Sequence[str]]  # the addresses of each page of a pair
 
@@ -84,7 +83,7 @@ def sides_of(pair: PairScore) -> Sides:
 
 
 def harvest(
-    visits: Sequence[Mapping[str, Any]],
+    visits: Sequence[Visit],
     pairs: Iterable[PairScore],
     gold: Gold | None = None,
     seeds: int = 0,
@@ -92,8 +91,8 @@ def harvest(
     """Count over a crawl; `seeds` are the URLs that it started with."""
     first: dict[str, int] = {}
     for number, visit in enumerate(visits, 1):
-        first.setdefault(visit["url"], number)
-    times = [datetime.fromisoformat(visit["time"]) for visit in visits]
+        first.setdefault(visit.url, number)
+    times = [visit.time for visit in visits]
     true = true_hindsight = None
     if gold:
         names: dict[str, int] = {}
@@ -106,7 +105,7 @@ def harvest(
         seconds=[0.0, *((time - times[0]).total_seconds() for time in times)],
         complete=_complete(first, both, len(visits)),
         hindsight=hindsight(visits, both),
-        streamed=list(accumulate((visit["pairs"] for visit in visits), initial=0)),
+        streamed=list(accumulate((visit.pairs for visit in visits), initial=0)),
         true=true,
         true_hindsight=true_hindsight,
         waiting=[
@@ -114,7 +113,7 @@ def harvest(
             *(
                 max(seeds + known - number, 0)
                 for number, known in enumerate(
-                    accumulate(visit["added"] for visit in visits), 1
+                    accumulate(visit.added for visit in visits), 1
                 )
             ),
         ],
@@ -129,14 +128,14 @@ def true_sides(gold: Gold, urls: Iterable[str]) -> list[Sides]:
     return [(addresses.get(s, ()), addresses.get(t, ())) for s, t in gold.pairs]
 
 
-def hindsight(visits: Sequence[Mapping[str, Any]], pairs: Iterable[Sides]) -> list[int]:
+def hindsight(visits: Sequence[Visit], pairs: Iterable[Sides]) -> list[int]:
     """`best_order` along the links by which this crawl found its pages.
 
     Pages that the crawl did not find are not in it.
     """
     led_to_by: dict[str, str | None] = {}
     for visit in visits:
-        led_to_by.setdefault(visit["url"], visit["source"])
+        led_to_by.setdefault(visit.url, visit.source)
     return best_order(led_to_by, pairs, len(visits))
 
 

@@ -5,16 +5,16 @@ A fetched URL is explained by crawl.jsonl, a pending one by the frontier's store
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from crawler.data import FrontierEntry
 from crawler.errors import RunDirError
 from crawler.frontier.frontier import GIVEN_UP, lease_of, outcome_of
 from crawler.frontier.stores.open import open_frontier
+from crawler.lines import printable
 from crawler.rundir import RunDir
 from crawler.urls import site_of
+from crawler.visits import Visit, read_visits
 
 # What the parts of a score mean (crawler.frontier.scorers.adaptive and .scoring).
 MEANINGS = {
@@ -33,12 +33,16 @@ MEANINGS = {
 
 
 def explain(run_dir: RunDir, url: str) -> Iterator[str]:
-    """Lines for a person. RunDirError when the run does not know the URL."""
+    """Lines for a person, printable. RunDirError when the run does not know the URL."""
+    return map(printable, _explained(run_dir, url))
+
+
+def _explained(run_dir: RunDir, url: str) -> Iterator[str]:
     visits = list(_visits(run_dir, url))
     for number, visit in visits:
-        yield f"{url}: URL {number} of the crawl, {visit['time']}"
-        yield from _score(visit["score"], visit["evidence"], visit["scored_at"])
-        yield from _found_on(visit["source"], visit["depth"])
+        yield f"{url}: URL {number} of the crawl, {visit.time.isoformat()}"
+        yield from _score(visit.score, visit.evidence, visit.scored_at)
+        yield from _found_on(visit.source, visit.depth)
         yield from _outcome(visit)
     if not visits:
         entry = _known(run_dir, url)
@@ -51,19 +55,10 @@ def explain(run_dir: RunDir, url: str) -> Iterator[str]:
             yield f"  tried {lease.tries} times in vain"
 
 
-def _visits(run_dir: RunDir, url: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        with run_dir.crawl_log.open(encoding="utf-8", errors="surrogatepass") as file:
-            for number, line in enumerate(file, 1):
-                if url in line:  # cheaper than parsing a million lines
-                    visit = json.loads(line)
-                    if visit["url"] == url:
-                        yield number, visit
-    except (OSError, ValueError) as error:
-        raise RunDirError(
-            f"{run_dir.crawl_log}: cannot be read: {error}"
-            f" (is {run_dir.path} a run directory?)"
-        ) from error
+def _visits(run_dir: RunDir, url: str) -> Iterator[tuple[int, Visit]]:
+    for number, visit in enumerate(read_visits(run_dir.crawl_log), 1):
+        if visit.url == url:
+            yield number, visit
 
 
 def _known(run_dir: RunDir, url: str) -> FrontierEntry:
@@ -91,14 +86,14 @@ def _found_on(source: str | None, depth: int) -> Iterator[str]:
         yield f"  found on {source}, {depth} clicks from a seed"
 
 
-def _outcome(visit: Mapping[str, Any]) -> Iterator[str]:
-    if visit["lang"]:
-        detected = f"in {visit['lang']} ({visit['confidence']:.2f})"
+def _outcome(visit: Visit) -> Iterator[str]:
+    if visit.lang:
+        detected = f"in {visit.lang} ({visit.confidence:.2f})"
     else:
         detected = "in no known language"
-    not_kept = f", not kept: {visit['reason']}" if visit["reason"] else ""
+    not_kept = f", not kept: {visit.reason}" if visit.reason else ""
     yield (
-        f"  turned out: status {visit['status']}, {detected}{not_kept},"
-        f" {visit['links']} links, {visit['added']} of them new,"
-        f" {visit['pairs']} pairs completed"
+        f"  turned out: status {visit.status}, {detected}{not_kept},"
+        f" {visit.links} links, {visit.added} of them new,"
+        f" {visit.pairs} pairs completed"
     )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from crawler.data import PairScore
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import read_pairs
+from crawler.visits import Visit, visits_of
 
 _SUSPICIOUS = 5  # failures of a site that are worth a warning: two dead links are none
 _RECENT = 60.0  # seconds over which a rate is taken
@@ -29,7 +28,7 @@ class LiveRun:
     downloads_by_site: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     failing: Counter[str] = field(default_factory=Counter)  # no answer, or an error
-    last: dict[str, Any] | None = None
+    last: Visit | None = None
     _offset: int = 0
     _times: deque[datetime] = field(default_factory=deque)
 
@@ -43,28 +42,26 @@ class LiveRun:
         if self.run.crawl_log.exists():
             with self.run.crawl_log.open("rb") as file:
                 file.seek(self._offset)
-                for line in file:
-                    if not line.endswith(b"\n"):
-                        break  # it is being written
-                    self._offset += len(line)
-                    self._count(json.loads(line.decode("utf-8", "surrogatepass")))
+                for visit in visits_of(file):
+                    self._offset = file.tell()
+                    if visit is not None:
+                        self._count(visit)
         return self.downloads - before
 
-    def _count(self, visit: dict[str, Any]) -> None:
+    def _count(self, visit: Visit) -> None:
         self.downloads += 1
-        self.pages += visit["status"] == 200
-        self.pairs += visit["pairs"]
-        self.waiting = max(self.waiting + visit["added"] - 1, 0)
-        self.by_site[visit["site"]] += visit["pairs"]
-        self.downloads_by_site[visit["site"]] += 1
-        if visit["reason"]:
-            self.reasons[visit["reason"]] += 1
-            failed = visit["reason"].startswith(("no_answer/", "status/"))
-            self.failing[visit["site"]] += failed
+        self.pages += visit.status == 200
+        self.pairs += visit.pairs
+        self.waiting = max(self.waiting + visit.added - 1, 0)
+        self.by_site[visit.site] += visit.pairs
+        self.downloads_by_site[visit.site] += 1
+        if visit.reason:
+            self.reasons[visit.reason] += 1
+            failed = visit.reason.startswith(("no_answer/", "status/"))
+            self.failing[visit.site] += failed
         self.last = visit
-        now = datetime.fromisoformat(visit["time"])
-        self._times.append(now)
-        while (now - self._times[0]).total_seconds() > _RECENT:
+        self._times.append(visit.time)
+        while (visit.time - self._times[0]).total_seconds() > _RECENT:
             self._times.popleft()
 
     @property

@@ -15,6 +15,7 @@ import gzip
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from importlib.metadata import version
@@ -22,8 +23,10 @@ from pathlib import Path
 from string import Template
 from typing import Any, Self, TextIO
 
+from msgspec.structs import replace
+
 from crawler.atomic import atomic_text
-from crawler.data import LangPair, PairScore
+from crawler.data import NO_EVIDENCE, LangPair, PairScore
 from crawler.errors import RunDirError
 from crawler.languages import all_languages
 from crawler.reports.curves import (
@@ -38,17 +41,15 @@ from crawler.reports.oracle import reachable
 from crawler.reports.quality import Gold, judge_pairs, read_gold
 from crawler.reports.tally import BINS, REASONS, Tally, tally
 from crawler.reports.texts import PairText, PairTexts
-from crawler.reports.visits import read_visits
 from crawler.rundir import RunDir
 from crawler.sinks.growing import read_lines
 from crawler.sinks.pairs import read_pairs
 from crawler.sinks.tsv import COLUMNS
 from crawler.urls import site_of
+from crawler.visits import read_visits
 
 _STATIC = Path(__file__).parent / "static"
 _CHUNK = 20  # pairs that are unpacked together
-# What is kept of a visit in memory: a crawl has a million of them.
-_USED = "url site source time size score lang kept reason added pairs".split()
 _LENGTH = 20  # characters: the width of a bar of sentence lengths
 _LENGTHS = 20  # bars; the last one holds all that is longer
 
@@ -69,13 +70,14 @@ class Sentences:
         for line in read_lines(path) if path.exists() else ():
             cells = dict(zip(COLUMNS, line.split("\t")))
             if len(cells) == len(COLUMNS) and cells["src_url"] != "src_url":
-                counted._add(cells)
+                with suppress(ValueError):  # a row whose score is not a number
+                    counted._add(cells)
         return counted
 
     def _add(self, cells: Mapping[str, str]) -> None:
-        self.pairs += 1
-        score = float(cells["aligner_score"])
+        score = min(max(float(cells["aligner_score"]), 0.0), 1.0)
         self.scores[min(int(score * BINS), BINS - 1)] += 1
+        self.pairs += 1
         for lengths, side in (
             (self.src_lengths, "src_text"),
             (self.trg_lengths, "trg_text"),
@@ -165,7 +167,8 @@ class _RunView:
         self._gold = _read_gold(gold_file, self._langs) if gold_file else None
         log, pairs = run.crawl_log, run.pairs
         visits = read_visits(log) if log.exists() else ()
-        self._visits = [{name: visit[name] for name in _USED} for visit in visits]
+        # a crawl has a million of them, and the page shows nobody's evidence
+        self._visits = [replace(visit, evidence=NO_EVIDENCE) for visit in visits]
         self._pairs = list(read_pairs(pairs)) if pairs.exists() else []
         self._shown = _spread(self._pairs, most)
 
@@ -183,7 +186,7 @@ class _RunView:
             "scope": about.get("scope"),
             "seeds": seeds,
             "threshold": about.get("align", {}).get("min_score"),
-            "started": self._visits[0]["time"] if self._visits else None,
+            "started": self._visits[0].time.isoformat() if self._visits else None,
             "pairs": len(self._pairs),
             "gold": _judged(self._pairs, self._gold),
             "curve": _curve(harvest(self._visits, self._pairs, self._gold, seeds)),

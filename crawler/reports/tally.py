@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from crawler.data import PairScore
 from crawler.urls import site_of
+from crawler.visits import Visit
 
 PAIRED, ALONE = "paired", "alone"
 # Why a download gave no document (docs/formats.md), and what is said of it. What
@@ -57,7 +57,7 @@ class Tally:
         return sum((site.outcomes for site in self.sites.values()), Counter())
 
 
-def tally(visits: Iterable[Mapping[str, Any]], pairs: Iterable[PairScore]) -> Tally:
+def tally(visits: Iterable[Visit], pairs: Iterable[PairScore]) -> Tally:
     """Count the downloads of a crawl and its final pairs."""
     counted = Tally()
     in_pairs: set[str] = set()
@@ -67,25 +67,25 @@ def tally(visits: Iterable[Mapping[str, Any]], pairs: Iterable[PairScore]) -> Ta
         counted.pair_scores[_bin(pair.score)] += 1
         _site(counted, site_of(pair.src_url)).pairs += 1
     for visit in visits:
-        site = _site(counted, visit["site"])
-        paired = visit["url"] in in_pairs
+        site = _site(counted, visit.site)
+        paired = visit.url in in_pairs
         site.downloads += 1
-        site.bytes += visit["size"]
+        site.bytes += visit.size
         site.outcomes[_outcome(visit, paired)] += 1
-        if visit["kept"]:
-            site.languages[visit["lang"]] += 1
-        if visit["kept"] or visit["reason"] == "language":
-            counted.languages[visit["lang"] or ""] += 1
-        if 0 <= visit["score"] <= 1:  # seeds and sitemaps come first whatever they are
-            counted.url_scores[_bin(visit["score"])] += 1
-            counted.url_scores_paired[_bin(visit["score"])] += paired
+        if visit.kept and visit.lang:
+            site.languages[visit.lang] += 1
+        if visit.kept or visit.reason == "language":
+            counted.languages[visit.lang or ""] += 1
+        if 0 <= visit.score <= 1:  # seeds and sitemaps come first whatever they are
+            counted.url_scores[_bin(visit.score)] += 1
+            counted.url_scores_paired[_bin(visit.score)] += paired
     return counted
 
 
-def _outcome(visit: Mapping[str, Any], paired: bool) -> str:
-    if paired and visit["kept"]:
+def _outcome(visit: Visit, paired: bool) -> str:
+    if paired and visit.kept:
         return PAIRED
-    return ALONE if visit["kept"] else str(visit["reason"])
+    return ALONE if visit.kept else str(visit.reason)
 
 
 def _site(counted: Tally, site: str) -> SiteTally:

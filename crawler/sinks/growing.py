@@ -10,9 +10,14 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from crawler.errors import RunDirError
+from crawler.lines import bounded_lines
+
+# A pair of pages of 10,000 copies each has some 4 MB of addresses.
+_MAX_LINE = 16 * 2**20  # bytes
 
 
 class GrowingLines:
@@ -48,16 +53,16 @@ class GrowingLines:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The whole lines of a file; it may be growing, or end in the middle of one."""
-    rest = b""
-    with gzip.open(path, "rb") as file:
-        while True:
-            try:
-                block = file.read1(65_536)
-            except (EOFError, zlib.error, gzip.BadGzipFile):
-                return  # the open end of a running crawl, or a kill's
-            if not block:
-                return
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
-                yield line.decode("utf-8", "surrogatepass")
+    """The whole lines of a file; it may be growing, or end in the middle of one.
+
+    A line of over 16 MB, or one that is not UTF-8, is left out.
+    """
+    with (
+        gzip.open(path, "rb") as file,
+        # the open end of a running crawl, or a kill's
+        suppress(EOFError, zlib.error, gzip.BadGzipFile),
+    ):
+        for line in bounded_lines(file, _MAX_LINE):
+            if line is not None and line.endswith(b"\n"):
+                with suppress(UnicodeDecodeError):
+                    yield line[:-1].decode("utf-8", "surrogatepass")

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
+
+import msgspec
 
 from crawler.atomic import atomic_text
 from crawler.data import PairScore
+from crawler.lines import printable
 from crawler.sinks.growing import GrowingLines, read_lines
 
 COLUMNS = (
@@ -58,22 +62,39 @@ def write_pairs(path: Path, pairs: Iterable[PairScore]) -> int:
 
 
 def read_pairs(path: Path) -> Iterator[PairScore]:
-    """The pairs of a file; it may still be growing, or end in the middle of a row."""
+    """The pairs of a file; it may still be growing, or end in the middle of a row.
+
+    Rows whose cells are not what they should be are left out; texts are printable.
+    """
     for line in read_lines(path):
-        cells = line.split("\t")
-        if len(cells) != len(COLUMNS) or cells[0] == COLUMNS[0]:
-            continue
-        src, trg, score, found_by, src_twins, trg_twins, features, *lists = cells
-        yield PairScore(
-            src,
-            trg,
-            float(score),
-            json.loads(features),
-            frozenset(found_by.split(",")) if found_by else frozenset(),
-            tuple(src_twins.split()),
-            tuple(trg_twins.split()),
-            *map(_n_best, lists),
-        )
+        cells = [printable(cell) for cell in line.split("\t")]
+        if len(cells) == len(COLUMNS) and cells[0] != COLUMNS[0]:
+            with suppress(ValueError):  # msgspec's errors are of that kind
+                yield _pair(cells)
+
+
+def _pair(cells: list[str]) -> PairScore:
+    src, trg, score, found_by, src_twins, trg_twins, features, *lists = cells
+    return PairScore(
+        src,
+        trg,
+        _probability(score),
+        _features(features),
+        frozenset(found_by.split(",")) if found_by else frozenset(),
+        tuple(src_twins.split()),
+        tuple(trg_twins.split()),
+        *map(_n_best, lists),
+    )
+
+
+_features = msgspec.json.Decoder(dict[str, float]).decode
+
+
+def _probability(cell: str) -> float:
+    value = float(cell)
+    if not 0 <= value <= 1:
+        raise ValueError(f"{cell} is not a probability")
+    return value
 
 
 def _row(pair: PairScore) -> str:
@@ -97,4 +118,5 @@ def _row(pair: PairScore) -> str:
 
 def _n_best(cell: str) -> tuple[tuple[str, float], ...]:
     words = cell.split()
-    return tuple((url, float(score)) for score, url in zip(words[::2], words[1::2]))
+    scored = zip(words[::2], words[1::2])
+    return tuple((url, _probability(score)) for score, url in scored)

@@ -20,9 +20,9 @@ from crawler import cli
 from crawler.data import LangPair, PairScore
 from crawler.reports.page import write_report
 from crawler.reports.quality import judge_pairs, read_gold
-from crawler.reports.visits import read_visits
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import write_pairs
+from crawler.visits import read_visits
 from crawler.warc.index import WarcIndex
 from tests.commands import (
     DEMO,
@@ -200,6 +200,7 @@ def visit(site: str, path: str, *, kept: bool) -> str:
         "url": f"https://{site}/{path}",
         "site": site,
         "source": None,
+        "status": 200 if kept else 404,
         "time": "2026-01-01T00:00:00+00:00",
         "size": 1000,
         "score": 0.5,
@@ -314,7 +315,7 @@ def test_the_numbers_are_those_of_the_files(demo):
     for shown in report["runs"]:
         run = Run(demo.parent / shown["name"])
         visits = list(read_visits(run.path / "crawl.jsonl"))
-        urls = [visit["url"] for visit in visits]
+        urls = [visit.url for visit in visits]
         assert shown["curve"]["total"] == sum(shown["outcomes"].values()) == len(urls)
         assert shown["pairs"] == len(run.pairs) == run.stats["pairs"]
         sentences = shown["sentences"]

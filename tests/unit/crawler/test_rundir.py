@@ -57,3 +57,41 @@ def test_json_is_written_whole_or_not_at_all(tmp_path):
         write_json(path, (circle := {}) or circle.setdefault("a", circle) or circle)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["run.json"]
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"langs": 5},
+        {"langs": ["en"]},
+        {"langs": ["en", 7]},
+        {"langs": ["en", "\x1b[2J"]},
+        {"langs": ["en", "is"], "seeds": "https://a.is/"},
+        {"langs": ["en", "is"], "scope": "world"},
+        {"langs": ["en", "is"], "align": []},
+        {"langs": ["en", "is"], "warcs": [1]},
+        {"langs": ["en", "is"], "settings": None},
+    ],
+    ids=str,
+)
+def test_a_description_with_values_of_other_types_is_told(run, about):
+    run.open(PAIR)
+    run.write(about)
+    with pytest.raises(RunDirError, match="damaged") as told:
+        run.read()
+    assert str(told.value).isprintable()
+
+
+def test_a_description_nested_without_end_is_told(run):
+    run.open(PAIR)
+    run.run_json.write_text('{"a":' + "[" * 100_000)
+    with pytest.raises(RunDirError, match=r"is .* a run directory"):
+        run.read()
+
+
+def test_strings_of_a_description_are_printable(run):
+    run.open(PAIR)
+    run.write({"langs": ["en", "is"], "settings": {"A\x1b": ["\x1b[2J"]}})
+    assert run.read()["settings"] == {"A\ufffd": ["\ufffd[2J"]}
+    run.stats_json.write_text('{"pairs": NaN}')
+    assert run.stats() == {"pairs": None}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,19 +9,14 @@ from hypothesis import strategies as st
 from crawler.data import PairScore
 from crawler.reports.curves import evenly, harvest
 from crawler.reports.quality import Gold
+from crawler.visits import Visit
 
 
 def visit(
     url: str, second: int, added: int = 0, pairs: int = 0, source: str | None = None
-) -> dict[str, object]:
-    time = f"2026-01-01T00:00:{second:02}.000+00:00"
-    return {
-        "url": url,
-        "time": time,
-        "added": added,
-        "pairs": pairs,
-        "source": source,
-    }
+) -> Visit:
+    time = datetime(2026, 1, 1, 0, 0, second, tzinfo=UTC)
+    return Visit(url, "a.example", 200, time, added=added, pairs=pairs, source=source)
 
 
 VISITS = [visit("a", 0, 3), visit("b", 2), visit("c", 4, 1, pairs=1), visit("d", 9)]

@@ -33,6 +33,7 @@ def run_dir(tmp_path: Path) -> RunDir:
     frontier.close()
     visit = {
         "url": HOME,
+        "site": "example.is",
         "time": "2026-01-01T00:00:00+00:00",
         "score": 10.0,
         "evidence": {},

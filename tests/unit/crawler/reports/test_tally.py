@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 from crawler.data import PairScore
 from crawler.reports.tally import ALONE, PAIRED, REASONS, tally
+from crawler.visits import Visit
 
 ROOT = Path(__file__).resolve().parents[4]
 
 
-def visit(url: str, **given: object) -> dict[str, object]:
+def visit(url: str, **given: object) -> Visit:
     usual = {"site": "a.example", "size": 10, "lang": "en", "kept": True}
-    return {"url": url, "reason": None, "score": 0.5, **usual, **given}
+    time = datetime(2026, 1, 1, tzinfo=UTC)
+    return Visit(url=url, time=time, status=200, **{"score": 0.5, **usual, **given})
 
 
 VISITS = [
