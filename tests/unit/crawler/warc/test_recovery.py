@@ -46,7 +46,7 @@ def killed(tmp_path_factory) -> tuple[Path, int]:
     while True:
         folder = tmp_path_factory.mktemp("killed")
         reported = write_until_killed(folder, 100)
-        if list(folder.glob("*.open")):  # the kill may fall between two files
+        if list(folder.glob("*.warc.gz.open")):  # the kill may fall between two files
             return folder, reported
 
 
