@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from crawler.data import Site
+from crawler.unionfind import UnionFind
 from crawler.urls import host_labels, site_of
 
 
@@ -42,31 +43,24 @@ class SiteGroups:
 
     def __init__(self, groups: Iterable[Iterable[Site]] = ()) -> None:
         """Take the groups of more than one site that are known."""
-        self._members: dict[Site, tuple[Site, ...]] = {}
+        self._sets = UnionFind[Site]()
         for first, *rest in groups:
             for site in rest:
-                self._join(first, site)
+                self._sets.join(first, site)
 
     def of(self, site: Site) -> Site:
         """The site that stands for the group: the first by name."""
-        return self.members(site)[0]
+        return self._sets.find(site)
 
     def members(self, site: Site) -> tuple[Site, ...]:
         """The sites of a group, by name."""
-        return self._members.get(site, (site,))
+        return tuple(self._sets.members(site))
 
     def declare(self, source: str, target: str) -> bool:
         """A page declares another its version; True: their sites are one from now."""
         one, two = site_of(source), site_of(target)
-        if two in self.members(one) or group_key(one) != group_key(two):
-            return False
-        self._join(one, two)
-        return True
-
-    def _join(self, one: Site, two: Site) -> None:
-        members = tuple(sorted({*self.members(one), *self.members(two)}))
-        self._members.update(dict.fromkeys(members, members))
+        return group_key(one) == group_key(two) and self._sets.join(one, two)
 
     def groups(self) -> Sequence[tuple[Site, ...]]:
         """The groups of more than one site, by name."""
-        return sorted(set(self._members.values()))
+        return list(map(tuple, self._sets.sets()))

@@ -20,6 +20,7 @@ from functools import lru_cache
 
 from crawler.data import Lang
 from crawler.handles import handle_of, stripped_forms
+from crawler.unionfind import UnionFind
 
 UrlPair = tuple[str, str]
 
@@ -49,22 +50,13 @@ class Closure:
     """
 
     def __init__(self, pairs: Iterable[UrlPair] = ()) -> None:
-        self._parent: dict[str, str] = {}
+        self._groups = UnionFind[str]()
         for a, b in pairs:
-            self._parent[self._root(alias_of(a))] = self._root(alias_of(b))
-
-    def _root(self, name: str) -> str:
-        path = []
-        while (parent := self._parent.get(name, name)) != name:
-            path.append(name)
-            name = parent
-        for step in path:
-            self._parent[step] = name
-        return name
+            self._groups.join(alias_of(a), alias_of(b))
 
     def group(self, url: str) -> str:
         """A name for the translation group of a URL."""
-        return self._root(alias_of(url))
+        return self._groups.find(alias_of(url))
 
     def related(self, a: str, b: str) -> bool:
         """May these two be a pair, or one page?"""

@@ -19,14 +19,24 @@ _BLOCK_BUCKETS = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
-class BoilerplateConfig:
-    """When is a block that is repeated on many pages no text of theirs?"""
+class RepeatedConfig:
+    """How many pages of a side may have a block that is a text of theirs."""
 
     # ALIGNMENT section 7: dropping blocks on more than max(5, 1 %) of the pages of a
     # side lifts recall at 99 % precision from 14 to 95; here a little less eager,
     # because many sites hold several editions of one text.
     min_pages: int = 10
     min_share: float = 0.02
+
+    def ceiling(self, pages: int) -> float:
+        """A block of more pages than this, of so many on its side, is boilerplate."""
+        return max(self.min_pages, self.min_share * pages)
+
+
+@dataclass(frozen=True, slots=True)
+class BoilerplateConfig(RepeatedConfig):
+    """Which blocks of a page are not its text."""
+
     # With less text than this outside nav, header, footer and form, a page has put its
     # text into one of them.
     min_main: int = 50
@@ -73,8 +83,7 @@ class Frequencies:
         in boilerplate markup, unless the page has put everything into such markup.
         """
         pages = self.pages[self._side(page)]
-        ceiling = max(self.config.min_pages, self.config.min_share * pages)
-        repeated = self._pages_with(page) > ceiling
+        repeated = self._pages_with(page) > self.config.ceiling(pages)
         kept = ~repeated & (page.blocks & BOILERPLATE_BLOCK == 0)
         sizes = page.block_sizes.astype(np.int64)
         if sizes[kept].sum() < self.config.min_main:

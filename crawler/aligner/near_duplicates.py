@@ -11,10 +11,8 @@ for one partner, near-copies count too: a Jaccard coefficient of word 3-grams of
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TypeVar
 
 import numpy as np
 import xxhash
@@ -22,40 +20,10 @@ from numpy.typing import NDArray
 
 from crawler.aligner.arrays import unique
 from crawler.data import PageFeatures
-
-T = TypeVar("T", bound=Hashable)
+from crawler.unionfind import UnionFind
 
 MIN_JACCARD = 0.9
 _NGRAM = 3
-
-
-class Clusters:
-    """Disjoint sets of page numbers; the smallest number stands for its set."""
-
-    def __init__(self) -> None:
-        self._parent: dict[int, int] = {}
-
-    def of(self, page: int) -> int:
-        """The page that stands for the cluster of this one."""
-        root = page
-        while (parent := self._parent.get(root, root)) != root:
-            root = parent
-        while (parent := self._parent.get(page, page)) != root:
-            self._parent[page] = root
-            page = parent
-        return root
-
-    def join(self, a: int, b: int) -> None:
-        """Make one cluster of two."""
-        first, second = sorted((self.of(a), self.of(b)))
-        self._parent[second] = first
-
-    def members(self, pages: Iterable[int]) -> dict[int, list[int]]:
-        """Each cluster with its members among these pages, in order."""
-        found: defaultdict[int, list[int]] = defaultdict(list)
-        for page in sorted(pages):
-            found[self.of(page)].append(page)
-        return dict(found)
 
 
 def text_digest(page: PageFeatures) -> bytes:
@@ -64,7 +32,9 @@ def text_digest(page: PageFeatures) -> bytes:
 
 
 def join_copies(
-    clusters: Clusters, pages: Sequence[int], features: Callable[[int], PageFeatures]
+    clusters: UnionFind[int],
+    pages: Sequence[int],
+    features: Callable[[int], PageFeatures],
 ) -> None:
     """Cluster the pages of one side that hold the same text."""
     first: dict[bytes, int] = {}
@@ -75,15 +45,14 @@ def join_copies(
 
 
 def join_near_copies(
-    clusters: Clusters,
+    clusters: UnionFind[int],
     pages: Sequence[int],
     grams: Callable[[int], NDArray[np.uint64]],
 ) -> None:
     """Cluster the near-copies among pages that compete for one partner."""
     for a, b in combinations(sorted(pages), 2):
-        if clusters.of(a) != clusters.of(b) and jaccard(grams(a), grams(b)) >= (
-            MIN_JACCARD
-        ):
+        apart = clusters.find(a) != clusters.find(b)
+        if apart and jaccard(grams(a), grams(b)) >= MIN_JACCARD:
             clusters.join(a, b)
 
 

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from crawler.aligner.near_duplicates import Clusters
+from crawler.unionfind import UnionFind
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def symmetric(candidates: Sequence[Scored], n: int) -> list[Scored]:
     return [c for c in candidates if c in lists[c.src] and c in lists[c.trg]]
 
 
-def one_to_one(candidates: Sequence[Scored], clusters: Clusters) -> list[Scored]:
+def one_to_one(candidates: Sequence[Scored], clusters: UnionFind[int]) -> list[Scored]:
     """The accepted ones of some candidates, best first as they are."""
     pages: set[int] = set()
     joined: set[int] = set()
@@ -60,7 +60,7 @@ def one_to_one(candidates: Sequence[Scored], clusters: Clusters) -> list[Scored]
         ends = (candidate.src, candidate.trg)
         if pages.intersection(ends):
             continue
-        heads = {clusters.of(end) for end in ends}
+        heads = {clusters.find(end) for end in ends}
         if joined.intersection(heads) and not candidate.declared:
             continue
         pages.update(ends)

@@ -28,7 +28,6 @@ from crawler.aligner.candidates.shared_words import shared_words
 from crawler.aligner.candidates.translated_words import translated_words
 from crawler.aligner.collection import Collection
 from crawler.aligner.near_duplicates import (
-    Clusters,
     join_copies,
     join_near_copies,
     ngrams,
@@ -47,6 +46,7 @@ from crawler.aligner.scoring import MARGIN_CAP, Features, PairJudge
 from crawler.aligner.search import search
 from crawler.data import CandidatePair, PageFeatures, PairScore
 from crawler.protocols import CandidateGenerator
+from crawler.unionfind import UnionFind
 
 _Pair = tuple[int, int]  # page numbers, src first
 
@@ -99,12 +99,12 @@ class SiteAlignment:
         ]
         self._proposed = self._propose(() if first_look else generators)
         self._declared = declared_pairs(collection)
-        self._clusters = Clusters()
+        self._clusters = UnionFind[int]()
         for side in self._texts:
             join_copies(self._clusters, side, collection.features)
         # of pages with the same text one is compared, for all of them
         self._original = {
-            page: self._clusters.of(page) for side in self._texts for page in side
+            page: self._clusters.find(page) for side in self._texts for page in side
         }
         self._ngrams = lru_cache(4096)(lambda page: ngrams(collection.features(page)))
         self._segments: dict[_Pair, list[Segment]] = {}
@@ -116,7 +116,6 @@ class SiteAlignment:
             self._compare(only_mutual=True)
         else:
             self._bootstrap()
-        self._members = self._clusters.members(p for side in self._texts for p in side)
         self.pairs = self._decide()
 
     def page_ids(self, pair: PairScore) -> tuple[int, int]:
@@ -126,7 +125,7 @@ class SiteAlignment:
 
     def copies(self, page: int) -> list[int]:
         """The pages of the same text as this one, and itself."""
-        return self._members.get(self._clusters.of(page), [page])
+        return self._clusters.members(page)
 
     # ------------------------------------------------------------ candidates
 
@@ -303,11 +302,11 @@ class SiteAlignment:
         self, page: int, pair: _Pair, near: Neighbours
     ) -> list[tuple[int, float]]:
         """The neighbours of a page of a pair that are no copies of its partner."""
-        partner = self._clusters.of(pair[0] if page == pair[1] else pair[1])
+        partner = self._clusters.find(pair[0] if page == pair[1] else pair[1])
         return [
             (other, cosine)
             for other, cosine in near.ranked[page]
-            if self._clusters.of(other) != partner
+            if self._clusters.find(other) != partner
         ]
 
     @property
@@ -386,7 +385,7 @@ class SiteAlignment:
         A copy of the partner does not. Nor does a page that no gate lets pass, where a
         URL or a link names the partner: half of it may be translated.
         """
-        if self._clusters.of(other) == self._clusters.of(partner):
+        if self._clusters.find(other) == self._clusters.find(partner):
             return False
         ends = (page, other) if page == self._original[pair[0]] else (other, page)
         return pair not in self._proposed or ends not in refused

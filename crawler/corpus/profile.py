@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from crawler.aligner.frequencies import RepeatedConfig
 from crawler.aligner.sentences.aligner import SentencesConfig
 from crawler.aligner.sentences.filters import FilterConfig
 from crawler.corpus.command import CommandConfig
 from crawler.corpus.dedupe import COPIES
 from crawler.corpus.privacy import PrivacyConfig
 from crawler.corpus.rights import MARKS
-from crawler.corpus.texts import RepeatedConfig
 from crawler.errors import ProfileError
 
 

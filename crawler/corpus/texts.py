@@ -17,6 +17,7 @@ import deflate
 import numpy as np
 import xxhash
 
+from crawler.aligner.frequencies import RepeatedConfig
 from crawler.aligner.sentences.split import main_blocks
 from crawler.data import Document, Lang, Origin
 from crawler.urls import hash64
@@ -155,14 +156,6 @@ def _text(row: tuple[object, ...]) -> StoredText:
 # ------------------------------------------------------------------- boilerplate
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedConfig:
-    """When is a block that many pages have no text of theirs?"""
-
-    min_pages: int = 10  # as crawler.aligner.frequencies, where it is measured
-    min_share: float = 0.02  # of the pages of its site in its language
-
-
 _BUCKETS = 1 << 22  # 16 MB; a collision makes one block look a little more common
 
 
@@ -185,7 +178,7 @@ class BlockCounts:
     def is_repeated(self, document: Document, text: str) -> bool:
         """Have too many pages of the document's site a block of this text?"""
         pages = self._pages.get((document.site, document.lang), 0)
-        ceiling = max(self.config.min_pages, self.config.min_share * pages)
+        ceiling = self.config.ceiling(pages)
         return bool(self._blocks[_bucket(document, text)] > ceiling)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.aligner.arrays import places_in
 from crawler.aligner.profile import AlignProfile
 from crawler.atomic import atomic_file
 from crawler.data import LangPair, PairScore
@@ -74,8 +75,8 @@ def group_of(pages: Pages, groups: Groups) -> NDArray[np.int64]:
     known, numbers = groups
     if not len(known):
         return np.full(len(pages), -1)
-    places = np.minimum(np.searchsorted(known, pages), len(known) - 1)
-    return np.where(known[places] == pages, numbers[places], -1)
+    places, is_known = places_in(known, pages)
+    return np.where(is_known, numbers[places], -1)
 
 
 class OnDisk:

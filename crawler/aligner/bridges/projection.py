@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from crawler.aligner.arrays import unique
+from crawler.aligner.arrays import places_in, unique
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.data import PageFeatures
 
@@ -66,11 +66,12 @@ def translation_matrix(
     To the links that the lexicon has seen comes one of each word with itself: nothing
     else is known of a name or a number, and it is outweighed where more is known.
     """
-    places = [_places(trg_words, lexicon.trg), _places(vocabulary, lexicon.src)]
-    usable = (places[0] >= 0) & (places[1] >= 0)
+    trg, has_trg = places_in(trg_words, lexicon.trg)
+    src, has_src = places_in(vocabulary, lexicon.src)
+    usable = has_trg & has_src
     itself = np.searchsorted(vocabulary, trg_words)
-    rows = np.r_[places[0][usable], np.arange(len(trg_words))]
-    columns = np.r_[places[1][usable], itself]
+    rows = np.r_[trg[usable], np.arange(len(trg_words))]
+    columns = np.r_[src[usable], itself]
     counts = np.r_[lexicon.count[usable], np.ones(len(trg_words))]
     counts /= np.bincount(rows, counts, len(trg_words))[rows]
     return csr_matrix(
@@ -78,17 +79,6 @@ def translation_matrix(
         shape=(len(trg_words), len(vocabulary)),
         dtype=np.float32,
     )
-
-
-def _places(
-    sorted_words: NDArray[np.uint32], words: NDArray[np.uint32]
-) -> NDArray[np.int64]:
-    """Where words stand in a sorted array; -1 where they do not."""
-    if not len(sorted_words):
-        return np.full(len(words), -1)
-    places = np.searchsorted(sorted_words, words)
-    places[places == len(sorted_words)] = 0
-    return np.where(sorted_words[places] == words, places, -1)
 
 
 def word_counts(

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.aligner.arrays import unique
+from crawler.aligner.arrays import places_in, unique
 from crawler.aligner.features import CODE
 from crawler.data import PageFeatures
 
@@ -182,9 +182,6 @@ def _incidence(
 ) -> NDArray[np.float32]:
     """1 where a block has a word of the vocabulary, one row for each block."""
     incidence = np.zeros((blocks, len(vocabulary)), np.float32)
-    if len(vocabulary):
-        place = np.searchsorted(vocabulary, words)
-        place[place == len(vocabulary)] = 0
-        there = vocabulary[place] == words
-        incidence[block[there], place[there]] = 1
+    place, there = places_in(vocabulary, words)
+    incidence[block[there], place[there]] = 1
     return incidence

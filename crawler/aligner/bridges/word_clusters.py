@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 
+from crawler.aligner.arrays import places_in
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.data import PageFeatures
 
@@ -60,10 +61,8 @@ class WordClusters:
         """The terms of a page, in reading order."""
         words, numbers = self._tables[page.lang]
         terms = page.words.astype(np.uint64)
-        if len(words):
-            places = np.minimum(np.searchsorted(words, page.words), len(words) - 1)
-            known = words[places] == page.words
-            terms[known] = numbers[places[known]]
+        places, known = places_in(words, page.words)
+        terms[known] = numbers[places[known]]
         return terms
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.aligner.arrays import places_in
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.data import PageFeatures
 
@@ -28,9 +29,7 @@ class WordForWord:
     def encode(self, page: PageFeatures) -> NDArray[np.uint64]:
         """The terms of a page, in reading order."""
         terms = page.words.astype(np.uint64)
-        if page.lang != self._src and len(self._words):
-            places = np.searchsorted(self._words, page.words)
-            places = np.minimum(places, len(self._words) - 1)
-            known = self._words[places] == page.words
+        if page.lang != self._src:
+            places, known = places_in(self._words, page.words)
             terms[known] = self._best[places[known]]
         return terms

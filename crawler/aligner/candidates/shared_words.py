@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from crawler.aligner.arrays import unique
+from crawler.aligner.arrays import places_in, unique
 from crawler.aligner.candidates.nearest import NearestConfig, Neighbours, nearest
 from crawler.aligner.collection import Collection
 
@@ -64,9 +64,8 @@ def _vectors(
     for pages, lengths in zip(sides, norms):
         data, indices, starts = [], [], [0]
         for words, length in zip(pages, lengths):
-            places = np.searchsorted(shared, words)
-            places[places == len(shared)] = 0
-            places = places[shared[places] == words] if len(shared) else places[:0]
+            places, there = places_in(shared, words)
+            places = places[there]
             if len(places) > config.max_words:
                 rarest = np.argsort(-weights[places], kind="stable")
                 places = np.sort(places[rarest[: config.max_words]])

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.aligner.arrays import places_in, ranges
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.sentences.split import size_of
 from crawler.aligner.words import BREAK, BREAK_ID, WordIds
@@ -74,8 +75,7 @@ class Association:
     def _greedy(self, src: _Occurrences, trg: _Occurrences, count: int) -> Floats:
         start = np.searchsorted(self.src, src.word)
         size = np.searchsorted(self.src, src.word, side="right") - start
-        row = np.repeat(np.arange(len(size)), size)
-        entry = np.arange(len(row)) + np.repeat(start - (np.cumsum(size) - size), size)
+        row, entry = np.repeat(np.arange(len(size)), size), ranges(start, size)
         pair = src.pair[row]
         here = _keys(pair, src.word[row])
         there = _keys(pair, self.trg[entry])
@@ -145,10 +145,7 @@ class _Expected:
 
     def sums(self, side: _Occurrences, count: int) -> tuple[Floats, Floats]:
         """Of each pair the expected sum, and how many words are known."""
-        if not len(self.word):
-            return np.zeros(count), np.zeros(count)
-        place = np.minimum(np.searchsorted(self.word, side.word), len(self.word) - 1)
-        known = self.word[place] == side.word
+        place, known = places_in(self.word, side.word)
         pair, place = side.pair[known], place[known]
         sums: list[Floats] = [
             np.bincount(pair, values[place], count).astype(np.float64)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from crawler.aligner.arrays import places_in, ranges
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.sentences.costs.cost import BeadCosts, Matrix, windows
 from crawler.aligner.sentences.split import Side
@@ -175,39 +176,19 @@ class Table:
         """The pairs of two vocabularies that have a probability."""
         start = np.searchsorted(self.given, given.vocabulary)
         count = np.searchsorted(self.given, given.vocabulary, side="right") - start
-        row, place = _ranges(start, count)
-        column = _find(words.vocabulary, self.word[place])
-        hit = column >= 0
+        row, place = np.repeat(np.arange(len(count)), count), ranges(start, count)
+        column, hit = places_in(words.vocabulary, self.word[place])
         return row[hit], column[hit], self.probability[place[hit]].astype(np.float64)
 
     def chance(self, words: Words, floor: float) -> tuple[Matrix, NDArray[np.bool_]]:
         """How often each word occurs, and whether anything is known of it."""
-        place = _find(self.known, words.vocabulary)
-        known = place >= 0
+        place, known = places_in(self.known, words.vocabulary)
         chance = np.full(len(place), floor)
         chance[known] = np.maximum(self.frequency[place[known]], floor)
         return chance, known
 
 
 _Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Matrix]  # given, word, p
-
-
-def _ranges(
-    start: NDArray[np.int64], count: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(number of the range, place) for every place of some ranges."""
-    row = np.repeat(np.arange(len(count)), count)
-    return row, np.arange(len(row)) + np.repeat(
-        start - (np.cumsum(count) - count), count
-    )
-
-
-def _find(known: NDArray[np.uint32], wanted: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """The place of each in a sorted array, or -1."""
-    if not len(known):
-        return np.full(len(wanted), -1)
-    place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    return np.where(known[place] == wanted, place, -1)
 
 
 class Explanation:
@@ -252,7 +233,9 @@ class Explanation:
         # from words that explain words to sentences that do
         counts = np.bincount(given, minlength=len(by.vocabulary))
         starts = np.cumsum(counts) - counts
-        token, place = _ranges(starts[by.word], counts[by.word])
+        links_of = counts[by.word]  # of each token
+        token = np.repeat(np.arange(len(links_of)), links_of)
+        place = ranges(starts[by.word], links_of)
         shape = len(by.sizes), len(of.vocabulary)
         links: Matrix = np.bincount(
             by.sentence[token] * shape[1] + word[place],

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from crawler.aligner.features import Featurizer
 from crawler.aligner.near_duplicates import (
-    Clusters,
     join_copies,
     join_near_copies,
     ngrams,
 )
 from crawler.data import Document, LangPair
+from crawler.unionfind import UnionFind
 
 FEATURIZER = Featurizer(LangPair("en", "is"))
 
@@ -20,10 +20,10 @@ def features(words: list[str]):
 
 
 def clusters_of(texts: list[list[str]], join, of=lambda page: page) -> list[int]:
-    clusters = Clusters()
+    clusters = UnionFind[int]()
     pages = [features(text) for text in texts]
     join(clusters, range(len(texts)), lambda page: of(pages[page]))
-    return [clusters.of(page) for page in range(len(texts))]
+    return [clusters.find(page) for page in range(len(texts))]
 
 
 TEXT = [f"word{n}" for n in range(200)]
@@ -38,10 +38,3 @@ def test_rivals_that_differ_in_a_few_words_are_near_copies():
     near = [*TEXT[:100], "changed", *TEXT[101:]]
     half = [*TEXT[:100], *(f"other{n}" for n in range(100))]
     assert clusters_of([TEXT, near, half], join_near_copies, ngrams) == [0, 0, 2]
-
-
-def test_clusters_join_across_a_common_member():
-    clusters = Clusters()
-    clusters.join(3, 5)
-    clusters.join(5, 1)
-    assert clusters.members([5, 3, 1, 9]) == {1: [1, 3, 5], 9: [9]}

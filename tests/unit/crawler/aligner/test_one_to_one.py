@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from crawler.aligner.near_duplicates import Clusters
 from crawler.aligner.one_to_one import Scored, n_best, one_to_one, ranked, symmetric
+from crawler.unionfind import UnionFind
 
 
 def decide(candidates, *copies):
-    clusters = Clusters()
+    clusters = UnionFind[int]()
     for a, b in copies:
         clusters.join(a, b)
     return [(c.src, c.trg) for c in one_to_one(ranked(candidates, str), clusters)]

@@ -4,9 +4,10 @@ from collections import Counter
 
 import pytest
 
+from crawler.aligner.frequencies import RepeatedConfig
 from crawler.aligner.sentences.split import main_blocks
 from crawler.corpus.stream import SentenceStream
-from crawler.corpus.texts import BlockCounts, RepeatedConfig, StoredText, TextStore
+from crawler.corpus.texts import BlockCounts, StoredText, TextStore
 from crawler.data import Origin, PairScore
 from crawler.extract.document import build_document
 from crawler.rundir import RunDir
