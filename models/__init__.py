@@ -1,1 +1,1 @@
-"""URL models: they see only URLs."""
+"""URL models: what they see of a page is its URL alone."""

@@ -2,7 +2,7 @@
 
 García-Romero et al. (2024): XLM-R base, first token, dense layer, tanh, projection; a
 softmax over 162 languages, or one logit for a pair. Needs `pip install -e '.[xlmr]'`.
-Three forms are understood (INTEROP 4.1):
+Three forms are read:
 
 * a Hugging Face name (`Transducens/xlm-roberta-base-url2lang`), downloaded once;
 * a folder with config.json, tokenizer.json and model.safetensors, or pytorch_model.bin,
@@ -54,13 +54,13 @@ URL2LANG_LABELS = """
 
 
 class _Encoder:
-    """What both models share: loading, and logits for batches of texts."""
+    """Loading, and logits for batches of texts: the part that both models share."""
 
     def __init__(
         self,
         model: str | Path,
         *,
-        batch_size: int = 32,  # 128 is no faster on a CPU (SPEED 3.5)
+        batch_size: int = 32,  # 128 is no faster on a CPU (measured)
         device: str | None = None,
         tokenizer: str | Path | None = None,
     ) -> None:
@@ -186,7 +186,7 @@ def load_classifier(model: str | Path) -> XLMRobertaForSequenceClassification:
         files = [f for f in sorted(path.iterdir()) if f.suffix in _NATIVE_SUFFIXES]
         if len(files) != 1:
             raise ModelError(
-                f"{path}: no config.json (give a folder with config.json,"
+                f"{path}: config.json is missing (give a folder with config.json,"
                 " tokenizer.json and model.safetensors, or a native checkpoint file)"
             )
         return _native(files[0])
@@ -261,7 +261,7 @@ def _native(path: Path) -> XLMRobertaForSequenceClassification:
     content = _read_pickle(path)
     if not {"encoder", "tasks"} <= set(content):
         raise ModelError(
-            f"{path}: no native checkpoint (expected the tables `encoder` and `tasks`)"
+            f"{path}: not a native checkpoint (expected tables `encoder` and `tasks`)"
         )
     weights = {
         "roberta." + key.removeprefix("roberta."): value
@@ -300,7 +300,7 @@ def _config_of(weights: Mapping[str, torch.Tensor], path: Path) -> XLMRobertaCon
         positions = weights["roberta.embeddings.position_embeddings.weight"].shape[0]
         inner = weights["roberta.encoder.layer.0.intermediate.dense.weight"].shape[0]
     except KeyError as error:
-        raise ModelError(f"{path}: no XLM-R encoder, {error} is missing") from error
+        raise ModelError(f"{path}: not an XLM-R encoder, {error} is missing") from error
     layers = {key.split(".")[3] for key in weights if ".encoder.layer." in key}
     return XLMRobertaConfig(
         vocab_size=vocabulary,
@@ -342,6 +342,6 @@ def load_tokenizer(model: str | Path, tokenizer: str | Path | None = None) -> An
         return AutoTokenizer.from_pretrained(tokenizer)
     except Exception as error:  # as for weights: no common root
         raise ModelError(
-            f"{tokenizer}: no tokenizer there ({type(error).__name__}; put its"
+            f"{tokenizer}: a tokenizer is missing ({type(error).__name__}; put its"
             " tokenizer.json beside the weights)"
         ) from error

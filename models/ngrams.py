@@ -1,6 +1,6 @@
-"""Hashed character n-grams and words of URLs: what the compact models read.
+"""Hashed character n-grams and words: the input of the compact models.
 
-All URLs of a batch are hashed at once: a text is a row of code points, and the hash of
+All texts of a batch are hashed at once. A text is a row of code points, and the hash of
 any span of it is a difference of two prefix sums (Rabin and Karp), so that n-grams of
 every order and whole words cost a few array operations each.
 """
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 ORDERS = (2, 3, 4, 5, 6)  # of the character n-grams
 MAX_CHARS = 160  # of a text; 99 % of the URLs are shorter, and slugs rarely end later
-PADDING = 0  # the bucket that stands for no n-gram
+PADDING = 0  # fills a row behind its last n-gram
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)  # odd, so that it has an inverse modulo 2**64
 _MIX = np.uint64(0xD6E8FEB86659FD93)
@@ -26,7 +26,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 def url_string(url: str) -> str:
-    """A URL as the n-grams see it: decoded, lower case, its ends marked.
+    """The text of a URL that n-grams are taken of: decoded, lower case, ends marked.
 
     >>> url_string("https://www.Example.org/Caf%C3%A9/?a=1")
     '^example.org/café/?a=1$'
@@ -48,7 +48,7 @@ def _powers() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
 
 @cache
 def _is_word() -> npt.NDArray[np.bool_]:
-    """Which of the first 128 code points are letters or digits; all later ones are."""
+    """True for letters and digits by code point up to 127; entry 128 is all others."""
     return np.array([chr(i).isalnum() for i in range(128)] + [True])
 
 
@@ -100,7 +100,7 @@ def _words(
     down: npt.NDArray[np.uint64],
     shift: np.uint64,
 ) -> IntArray:
-    """The number of a word at its last character, 0 elsewhere; packed to the left."""
+    """(texts, words) bucket numbers of the words of each text; 0 fills the rows."""
     rows = len(codes)
     letter = _is_word()[np.minimum(codes, 128)]
     edge = np.zeros((rows, 1), dtype=np.bool_)

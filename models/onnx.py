@@ -1,9 +1,9 @@
-"""Encoders of XLM-R's architecture as int8 ONNX: the paper's models at a CPU's speed.
+"""Encoders as int8 ONNX: the paper's models at the speed of a CPU.
 
 `python -m training.export` writes the folder that is loaded here: `model.onnx`,
 `tokenizer.json`, `model.json` (labels and temperature). Needs the extra `onnx` and no
 torch. The smaller hashed models (`models.url_language`, `models.url_pair`) are the
-default; this is how an encoder that somebody trains on more data takes their place:
+default; this is how an encoder that was trained on more data takes their place:
 
     scrapy crawl bilingual ... -s URL_LANGUAGE_MODEL=models.onnx.OnnxUrlLanguageModel \
         -s URL_LANGUAGE_MODEL_DIR=onnx/language
@@ -37,7 +37,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class _OnnxEncoder:
-    """What both models share: loading, and logits for batches of texts."""
+    """Loading, and logits for batches of texts: the part that both models share."""
 
     def __init__(self, folder: str | Path | None, setting: str, threads: int) -> None:
         if folder is None:
@@ -57,7 +57,7 @@ class _OnnxEncoder:
             self._tokenizer.enable_truncation(int(self.meta["max_tokens"]))
         except Exception as error:  # neither library's errors have a common root
             raise ModelError(
-                f"{path}: no exported model ({type(error).__name__}: {error}; write"
+                f"{path}: not an exported model ({type(error).__name__}: {error}; write"
                 " one with `python -m training.export`)"
             ) from error
         self._tokenizer.enable_padding(pad_id=1)  # XLM-R's number
@@ -65,7 +65,7 @@ class _OnnxEncoder:
     def logits(self, texts: Sequence[str], batch_size: int = 32) -> FloatArray:
         """(texts, labels), by temperature; sorted by length so that little is padded.
 
-        More than 32 texts at a time are no faster on a CPU (SPEED 3.5).
+        More than 32 texts at a time are no faster on a CPU (128 were measured).
         """
         order = sorted(range(len(texts)), key=lambda i: (len(texts[i]), i))
         rows: list[FloatArray | None] = [None] * len(texts)

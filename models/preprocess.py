@@ -1,9 +1,9 @@
-"""URL → the text that the released URL models were trained on.
+"""URL → the text that encoders read, as the released URL models were trained.
 
 García-Romero et al. (2024), sections 2 and 3, and the authors' code, which differs from
-the paper in one point: percent escapes are decoded, HTML entities are not. The compact
-models have a tokenizer of their own (`models/onnx.py`); this is what a checkpoint of
-the authors expects, to the blank.
+the paper in one point: percent escapes are decoded, HTML entities are not. A released
+checkpoint expects exactly this text, blanks included. The hashed models read the URL
+itself (`models.ngrams.url_string`).
 """
 
 from __future__ import annotations

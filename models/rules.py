@@ -1,10 +1,10 @@
-"""The papers' baselines: what a URL says by rule, without weights.
+"""The papers' baselines: language and translation from URLs by rule, without weights.
 
 García-Romero et al. (2024), section 2.1 (language: the components of a URL against ISO
 codes, in a fixed order) and section 3.1 (pairs: the WMT16 marker stripper for all
 languages). They are the floor that every learned model is compared with, and what a
-crawl uses where no weights are installed. A rule says yes or no; the probabilities
-below are how often it was right, so that the two models' answers can be multiplied.
+crawl uses where no weights are installed. A rule answers yes or no; its probabilities
+are the shares of its answers that were right, so that those of two models multiply.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def _iso_codes() -> dict[str, Lang]:
 
 
 class UrlLanguageRules:
-    """The language that a URL spells out; the order of the places is the paper's.
+    """The language that a URL writes out, looked for in the paper's order of places.
 
     Parameter values, directory names, public suffix, subdomain: each is compared with
-    the ISO 639 codes as a whole, and the first that is one decides.
+    the ISO 639 codes as a whole, and the first that equals one decides.
 
     >>> rules = UrlLanguageRules()
     >>> rules.find("https://example.org/is/about?hl=fr")
@@ -61,7 +61,7 @@ class UrlLanguageRules:
         return {lang: _RIGHT[place], UNKNOWN: 1.0 - _RIGHT[place]}
 
     def find(self, url: str) -> tuple[Lang, str] | None:
-        """The language that the URL spells out and where, or None."""
+        """The language that the URL writes out and its place, or None."""
         codes = _iso_codes()
         for token, place in _components(url):
             lang = codes.get(token)
@@ -83,9 +83,9 @@ def _components(url: str) -> Iterator[tuple[str, str]]:
         yield label, "host"
 
 
-# How often pairs of each kind are translations. Among the known URLs of the train sites
-# at least 0.71 and 0.63 of the first two kinds are (in one translation group, of lists
-# that are not closed); the last is the share of translated slugs at 13 negatives to 1.
+# Shares of the pairs of each kind that are translations. Of the known URLs of the train
+# sites at least 0.71 and 0.63 of the first two kinds are in one translation group, and
+# the lists are not complete; the last is that of translated slugs at 13 negatives to 1.
 _OTHER_LANGUAGE = 0.90
 _DEFAULT_LANGUAGE = 0.80
 _SAME_FORM = 0.50
@@ -104,7 +104,7 @@ class UrlPairRules:
     """
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """How often pairs that look like each of these are translations."""
+        """For each pair the share of pairs of its kind that are translations."""
         return [_pair_probability(a, b) for a, b in pairs]
 
     def is_pair(self, url_a: str, url_b: str) -> bool:

@@ -1,8 +1,7 @@
 """Gradient-boosted trees as arrays: all rows go down all trees at once.
 
-Friedman (2001). The trees are grown by `training.trees`; to answer with them takes
-numpy only. A leaf is a node that leads to itself, so that every row takes `depth` steps
-whatever tree it is in.
+Friedman (2001). The trees are grown by `training.trees`; predicting needs numpy only. A
+leaf is a node that leads to itself, so that every row takes `depth` steps in any tree.
 """
 
 from __future__ import annotations
@@ -18,22 +17,22 @@ IntArray = npt.NDArray[np.int32]
 
 
 class Trees(NamedTuple):
-    """A forest; nodes are numbered through all trees."""
+    """A forest; its nodes are numbered across all trees."""
 
     roots: IntArray  # (trees,)
-    feature: IntArray  # (nodes,) column that a node looks at
-    threshold: FloatArray  # (nodes,) up to here a row goes left
+    feature: IntArray  # (nodes,) column that a node compares
+    threshold: FloatArray  # (nodes,) a row with at most this goes left
     left: IntArray  # (nodes,)
     right: IntArray
-    value: FloatArray  # (nodes,) what a leaf adds; 0 elsewhere
+    value: FloatArray  # (nodes,) score that a leaf adds; 0 elsewhere
     baseline: float
     depth: int  # steps from a root to the deepest leaf
 
     @classmethod
     def read(cls, arrays: Mapping[str, Any]) -> Trees:
-        """From the arrays that `arrays` made.
+        """From the table that `arrays` gives.
 
-        KeyError where one is missing, ValueError where a node leads out of the forest.
+        KeyError if an array is missing, ValueError if a node leads out of the forest.
         """
         named = {name: arrays[f"tree_{name}"] for name in cls._fields}
         nodes = len(named["feature"])
@@ -45,13 +44,13 @@ class Trees(NamedTuple):
         return cls(**named)
 
     def arrays(self) -> dict[str, Any]:
-        """What an .npz file keeps."""
+        """The fields by their names in an .npz file."""
         return {
             f"tree_{name}": np.asarray(value) for name, value in self._asdict().items()
         }
 
     def scores(self, inputs: FloatArray) -> FloatArray:
-        """(rows,) sums of the leaves that each of (rows, features) ends in."""
+        """(rows,) scores of (rows, features): sums of the leaves where a row ends."""
         # `take` of flat arrays takes half the time of indexing
         values, starts = inputs.ravel(), np.arange(len(inputs)) * inputs.shape[1]
         nodes = np.broadcast_to(self.roots, (len(inputs), len(self.roots)))

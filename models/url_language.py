@@ -1,16 +1,16 @@
 """The compact P(language | URL) that ships: hashed n-grams beside explicit markers.
 
-A URL says its language in two ways, and a crawler needs both:
+A URL shows its language in two ways, and a crawler needs both:
 
-* by its words and by the look of its host: hashed character n-grams and whole words
-  (`models.ngrams`) select rows of one table, whose scaled sum is a linear classifier's
-  input (Joulin et al., 2017);
+* by its words and its host name: hashed character n-grams and whole words
+  (`models.ngrams`) select rows of one table, whose scaled sum is the input of a linear
+  classifier (Joulin et al., 2017);
 * by a marker (`/is/`, `de.`, `?lang=fr`, `.pl`): each marker adds to the scores of the
-  languages that it may mean. How much depends on its place and, through a gate, on what
-  the n-grams say; but the weights are the same for all languages, so that a language
-  with a dozen URLs in the training data is read off its code as well as a large one.
+  languages that it may mean. The amount depends on its place and, through a gate, on
+  the n-grams, but not on the language, so that the code of a language with a dozen URLs
+  in the training data counts as much as that of a large one.
 
-Needs numpy and scipy only. `training/url_language.py` trains it, with the same
+Needs numpy and scipy only. `training/url_language.py` trains it on the same
 `language_inputs`; its card is `models/weights/url_language.md`.
 """
 
@@ -36,15 +36,15 @@ from crawler.urls import host_labels, split
 from models.ngrams import PADDING, hashed_ngrams, url_string
 from models.rules import UNKNOWN
 
-# Where a marker stands; `country`: it spells the language by a country only, as `cz`
-# does for Czech, or `uk` for English, which is also the code of Ukrainian.
+# Places of a marker. `country`: it names a country and not the language, as `cz` does
+# for Czech, or `uk` for English, which is also the code of Ukrainian.
 PLACES = (
     *("host", "dir", "file", "query", "suffix"),
     *("host country", "dir country", "file country", "query country"),
 )
 
 # Languages below this are not listed; their sum goes to `unk`. A crawl asks for two
-# languages, and the product with P(parallel) is then below anything that is fetched.
+# languages, and such a link comes after all others.
 _LISTED = 1e-3
 _RECENT = 4_096  # URLs whose answers are kept, a few pages' links: 5 MB
 
@@ -52,10 +52,10 @@ FloatArray = npt.NDArray[np.float32]
 
 
 class LanguageInputs(NamedTuple):
-    """What the model sees of a batch of URLs."""
+    """The model's input for a batch of URLs."""
 
     ngrams: npt.NDArray[np.int64]  # (urls, n-grams) buckets, 0 fills the rows
-    # One entry for each language that a marker may mean:
+    # One entry for each language that a marker may mean, (entries,):
     rows: npt.NDArray[np.int64]
     places: npt.NDArray[np.int64]
     labels: npt.NDArray[np.int64]
@@ -81,7 +81,7 @@ def language_inputs(
 
 @lru_cache(maxsize=4_096)
 def recent_handle(url: str) -> Handle:
-    """`handle_of`, remembered while both models look at a few pages' links."""
+    """`handle_of`, cached while both models score the links of a few pages."""
     return handle_of(url)
 
 
@@ -107,7 +107,7 @@ class HashedUrlLanguageModel:
     """
 
     def __init__(self, weights: str | Path | None = None) -> None:
-        """Load the shipped weights, or those of a file that `training` has written."""
+        """`weights` is a file that `training` wrote; default: the weights that ship."""
         self._network = _shipped() if weights is None else _Network(_read(weights))
         self.labels = self._network.labels
 
@@ -134,7 +134,7 @@ class HashedUrlLanguageModel:
 
 
 class _Weights(NamedTuple):
-    """What a file of weights holds."""
+    """The content of a file of weights."""
 
     labels: tuple[Lang, ...]
     temperature: np.float32
@@ -150,7 +150,7 @@ def _read(path: str | Path | None) -> _Weights:
     arrays, meta = load_weights(path, "url_language.npz")
     try:
         if len(arrays["gate_bias"]) != len(PLACES):
-            raise ValueError("trained with other places of markers")
+            raise ValueError("they were trained with other places of markers")
         return _Weights(
             tuple(meta["labels"]),
             np.float32(meta["temperature"]),
@@ -163,12 +163,12 @@ def _read(path: str | Path | None) -> _Weights:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(
-            f"{path}: no weights of a hashed language model ({error})"
+            f"{path}: not the weights of a hashed language model ({error})"
         ) from error
 
 
 class _Network:
-    """The weights at work. Keeps its last answers: the pair model asks for them too."""
+    """Computes answers and keeps the last ones, which the pair model asks for again."""
 
     def __init__(self, weights: _Weights) -> None:
         self.labels = weights.labels
@@ -211,12 +211,12 @@ class _Network:
 
 @cache
 def _shipped() -> _Network:
-    """The package's own weights, read once: the pair model looks through them too."""
+    """The weights that ship, read once for the language and the pair model."""
     return _Network(_read(None))
 
 
 def bag(ngrams: npt.NDArray[np.int64], table: FloatArray) -> FloatArray:
-    """(texts, width): the sum of the table's rows over the root of their number."""
+    """(texts, width): sum of the table's rows, divided by the root of their number."""
     counts = np.count_nonzero(ngrams != PADDING, axis=1)
     scales = 1 / np.sqrt(np.maximum(counts, 1))
     chosen = csr_array(
@@ -247,7 +247,7 @@ def load_weights(
         meta = json.loads(str(arrays.pop("meta")))
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise ModelError(
-            f"{source}: no weights there ({error}; give a file that"
-            " `python -m training.url_language` or `training.url_pair` has written)"
+            f"{source}: cannot be read as weights ({error}; give a .npz file that"
+            " `bifocal train` wrote)"
         ) from error
     return arrays, meta

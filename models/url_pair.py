@@ -1,14 +1,14 @@
-"""The compact P(parallel | URL, URL) that ships: what two URLs share, and what differs.
+"""The compact P(parallel | URL, URL) that ships: boosted trees over features of pairs.
 
-Every known sign that two URLs are one page in two languages becomes a number between 0
-and 1 (`FEATURES`): equal handles, which markers were swapped (Resnik and Smith, 2003),
-depth, numbers, queries, the languages that the URL language model sees in both, and how
-well the words of the two slugs translate each other. Boosted trees weigh them.
+Every known sign that two URLs are one page in two languages is a number between 0 and 1
+(`FEATURES`): equal handles, swapped markers (Resnik and Smith, 2003), depth, numbers,
+queries, the languages that the URL language model finds in both, and how well the words
+of the two slugs translate each other.
 
-Words are compared as vectors: a word is the sum of its hashed character n-grams in a
-table that was trained so that translations point the same way, and long vectors are
-words that matter. `/en/holiday-home/` and `/de/ferienhaus/` meet there, and so do names
-in two scripts.
+Words are compared as vectors. A word is the sum of its hashed character n-grams in a
+table that was trained to give translations the same direction, and words that matter
+great length. So `/en/holiday-home/` is near `/de/ferienhaus/`, and a name is near the
+same name in another script.
 
 Needs numpy, scipy and rapidfuzz only. `training/url_pair.py` trains it with the same
 `PairFeatures`; its card is `models/weights/url_pair.md`.
@@ -20,7 +20,9 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,50 +46,23 @@ IntArray = npt.NDArray[np.int64]
 WORD_ORDERS = (2, 3, 4, 5)  # of a word's n-grams; its ends are marked
 _MAX_WORD = 40  # characters
 _MAX_WORDS = 16  # of a slug
-# URLs kept, with their words, some 4 KB each: what is compared is new mostly, and of
-# two pages that are a pair the links that they had when they were fetched.
+# URLs kept, with their words, some 4 KB each. A crawl compares the new links of a page
+# with a page, so old ones are rarely asked for again.
 _CACHED = 16_384
-_DECIMALS = 3  # of a number: rounding in a sum must not decide at a tree's threshold
+_DECIMALS = 3  # of a feature: rounding in a sum must not decide at a tree's threshold
 
 # Added to the log odds where the marker rule joins two URLs (20 to 1). Training cannot
-# say how much that is worth: what the rule joins is taken for no negative.
+# tell its worth: pairs that the rule joins are never taken as negatives.
 _SHARED_FORM = 3.0
 
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER = re.compile(r"\d+")
 _EXTENSION = re.compile(r"\.(?:x?html?|php\d?|aspx?|jsp|md|pdf)$")
 
-# The numbers that the trees see of a pair, in this order; all are 0 to 1.
-_SEEN_IN_STRINGS = (
-    # markers
-    *("same_handle", "shared_form", "both_marked", "languages_differ"),
-    *("languages_meet", "one_marked", "none_marked", "same_places", "other_host"),
-    # shape
-    *("same_depth", "depth_gap", "two_roots", "one_root", "prefix", "suffix"),
-    *("equal_segments", "other_segments", "equal_name", "equal_folders"),
-    *("same_extension", "name_length_gap", "shorter_name", "word_count_gap"),
-    *("word_count", "fewer_words"),
-    # spelling
-    *("shared_words", "name_spelling", "folded_spelling", "word_spelling"),
-    "folder_spelling",
-    # numbers and queries
-    *("same_numbers", "shared_numbers", "any_number", "no_number_shared"),
-    *("longest_number", "same_query", "any_query"),
-)
-_SEEN_BY_LANGUAGE_MODEL = ("same_language", "known_languages", "less_known")
-_MEANING = ("cosine", "coverage", "weaker_side", "worst_word", "weight")
-FEATURES = (
-    *_SEEN_IN_STRINGS,
-    *_SEEN_BY_LANGUAGE_MODEL,
-    *(f"name_{measure}" for measure in _MEANING),
-    *(f"folder_{measure}" for measure in _MEANING),
-    *(f"unshared_{measure}" for measure in _MEANING),  # without words of both URLs
-)
-
 
 @dataclass(frozen=True, slots=True)
 class UrlView:
-    """What is looked at in one URL, worked out once."""
+    """The parts of one URL that features compare, worked out once."""
 
     host: str
     handle: str
@@ -104,7 +79,7 @@ class UrlView:
 
     @classmethod
     def of(cls, url: str) -> UrlView:
-        """Take a canonical URL apart.
+        """The parts of a canonical URL.
 
         >>> UrlView.of("https://example.org/en/blog/2024/our-cats_2.html").name
         ('our', 'cats')
@@ -147,7 +122,7 @@ def _without_accents(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A URL with what the two tables say of it."""
+    """A URL with its languages and the numbers of its words."""
 
     view: UrlView
     languages: FloatArray  # (labels,) probabilities
@@ -156,7 +131,7 @@ class _Known:
 
 
 class _Vocabulary:
-    """The words that were met, numbered; number 0 is no word, a vector of zeros."""
+    """The words seen so far, numbered from 1, with their vectors; 0 fills rows."""
 
     def __init__(self, table: FloatArray) -> None:
         self._table = table
@@ -179,12 +154,25 @@ class _Vocabulary:
         self._numbers.update(zip(new, range(first, first + len(new))))
 
     def numbers(self, words: Sequence[str]) -> tuple[int, ...]:
-        """Of words that were learned."""
+        """The numbers of words that `learn` was given."""
         return tuple(self._numbers[word] for word in words)
 
 
+_TEXTS = ("name", "folder", "unshared")
+
+
+class _Meaning(NamedTuple):
+    """(pairs,) columns: how well the words of two texts translate each other."""
+
+    cosine: FloatArray  # of the texts
+    coverage: FloatArray  # the best cosine of each word, weighted by the words' lengths
+    weaker_side: FloatArray  # the same in the direction in which it is lower
+    worst_word: FloatArray  # pages of one site may share all words but one
+    weight: FloatArray  # how much there is to go by
+
+
 class PairFeatures:
-    """(pairs, FEATURES) numbers for pairs of URLs; remembers URLs and words."""
+    """(pairs, FEATURES) numbers for pairs of URLs; keeps recent URLs and words."""
 
     def __init__(self, table: FloatArray, languages: HashedUrlLanguageModel) -> None:
         """`table` has a row for each n-gram bucket."""
@@ -194,10 +182,17 @@ class PairFeatures:
         self._words = _Vocabulary(table)
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        """One row for each pair; the same whichever URL comes first."""
+        """One row for each pair; the order of its URLs does not matter."""
         self._learn({url for pair in pairs for url in pair})
         known = [(self._urls[min(pair)], self._urls[max(pair)]) for pair in pairs]
-        strings = [_features(one.view, two.view) for one, two in known]
+        spelled = np.fromiter(
+            chain.from_iterable(
+                features(one.view, two.view).values()
+                for one, two in known
+                for features in _SPELLED
+            ),
+            np.float32,
+        )
         one, two = zip(*known)
         names = _padded([url.name for url in one]), _padded([url.name for url in two])
         folders = (
@@ -205,19 +200,19 @@ class PairFeatures:
             _padded([url.folders for url in two]),
         )
         every = [np.concatenate(side, axis=1) for side in zip(names, folders)]
-        columns = [
-            np.array(strings, dtype=np.float32),
-            _language_features(
-                np.array([url.languages for url in one]),
-                np.array([url.languages for url in two]),
-            ),
-            self._meaning(*names),
-            self._meaning(*folders),
-            self._meaning(
-                _only_first(every[0], every[1]), _only_first(every[1], every[0])
-            ),
-        ]
-        rows: FloatArray = np.concatenate(columns, axis=1, dtype=np.float32)
+        unshared = _only_first(*every), _only_first(*reversed(every))
+        languages = _Languages.of(
+            np.array([url.languages for url in one]),
+            np.array([url.languages for url in two]),
+        )
+        columns = [*languages]
+        for texts in (names, folders, unshared):  # as _TEXTS names them
+            columns += self._meaning(*texts)
+        rows: FloatArray = np.concatenate(
+            [spelled.reshape(len(pairs), -1), np.stack(columns, axis=1)],
+            axis=1,
+            dtype=np.float32,
+        )
         return np.round(rows, _DECIMALS)
 
     def _learn(self, urls: Collection[str]) -> None:
@@ -236,14 +231,8 @@ class PairFeatures:
             folders = self._words.numbers(view.folders)
             self._urls[url] = _Known(view, row, name, folders)
 
-    def _meaning(self, one: IntArray, two: IntArray) -> FloatArray:
-        """(pairs, _MEANING): how well the words of two texts translate each other.
-
-        The cosine of the texts; for each word its best cosine on the other side,
-        averaged with the words' lengths as weights, the mean and the minimum of both
-        directions; the word that is found worst (two pages of one site may share all
-        words but one); and how much there is to go by.
-        """
+    def _meaning(self, one: IntArray, two: IntArray) -> _Meaning:
+        """How well the words of (pairs, words) texts translate each other."""
         a, b = self._words.directions[one], self._words.directions[two]
         a_lengths, b_lengths = self._words.lengths[one], self._words.lengths[two]
         products = a @ b.transpose(0, 2, 1)
@@ -262,15 +251,14 @@ class PairFeatures:
             np.where(b_lengths > 0, best_b, 1).min(axis=1, initial=1),
         )
         less = np.minimum(*weights)
-        columns = [
-            np.maximum((sums[0] * sums[1]).sum(axis=1), 0)
+        return _Meaning(
+            cosine=np.maximum((sums[0] * sums[1]).sum(axis=1), 0)
             / (norms[0] * norms[1] + 1e-9),
-            (forth + back) / 2,
-            np.minimum(forth, back),
-            worst * (less > 1e-6),
-            less / (less + 4),  # a word of the web has a length of 1 to 6
-        ]
-        return np.stack(columns, axis=1).astype(np.float32)
+            coverage=(forth + back) / 2,
+            weaker_side=np.minimum(forth, back),
+            worst_word=worst * (less > 1e-6),
+            weight=less / (less + 4),  # a word of the web has a length of 1 to 6
+        )
 
 
 def _padded(rows: Sequence[Sequence[int]]) -> IntArray:
@@ -283,15 +271,27 @@ def _padded(rows: Sequence[Sequence[int]]) -> IntArray:
 
 
 def _only_first(one: IntArray, two: IntArray) -> IntArray:
-    """The numbers of each row of `one` that are not in that row of `two`."""
+    """(rows, words) `one` with 0 in place of numbers that the row of `two` has too."""
     shared = (one[:, :, None] == two[:, None, :]).any(axis=2)
     return np.where(shared, 0, one)
 
 
-def _language_features(one: FloatArray, two: FloatArray) -> FloatArray:
-    same = (one * two).sum(axis=1)
-    known = one.max(axis=1), two.max(axis=1)
-    return np.stack([same, known[0] * known[1], np.minimum(*known)], axis=1)
+class _Languages(NamedTuple):
+    """(pairs,) columns: what the language model sees in the two URLs of a pair."""
+
+    same_language: FloatArray
+    known_languages: FloatArray
+    less_known: FloatArray
+
+    @classmethod
+    def of(cls, one: FloatArray, two: FloatArray) -> _Languages:
+        """From (pairs, labels) probabilities of the first and of the second URLs."""
+        known = one.max(axis=1), two.max(axis=1)
+        return cls(
+            same_language=(one * two).sum(axis=1),
+            known_languages=known[0] * known[1],
+            less_known=np.minimum(*known),
+        )
 
 
 def word_ngrams(words: Sequence[str], buckets: int) -> npt.NDArray[np.int64]:
@@ -299,65 +299,104 @@ def word_ngrams(words: Sequence[str], buckets: int) -> npt.NDArray[np.int64]:
     return hashed_ngrams([f"^{word}$" for word in words], buckets, WORD_ORDERS)
 
 
-def _features(a: UrlView, b: UrlView) -> tuple[float, ...]:
-    depths = len(a.segments), len(b.segments)
-    deepest = max(*depths, 1)
+def _markers(a: UrlView, b: UrlView) -> dict[str, float]:
+    both = bool(a.languages) and bool(b.languages)
+    differ = both and a.languages.isdisjoint(b.languages)
+    return {
+        "same_handle": a.handle == b.handle,
+        "shared_form": not a.forms.isdisjoint(b.forms),
+        "both_marked": both,
+        "languages_differ": differ,
+        "languages_meet": both and not differ,
+        "one_marked": bool(a.languages) != bool(b.languages),
+        "none_marked": not a.languages and not b.languages,
+        "same_places": a.places == b.places,
+        "other_host": a.host != b.host,
+    }
+
+
+def _shape(a: UrlView, b: UrlView) -> dict[str, float]:
+    one, two = len(a.segments), len(b.segments)
+    deepest = max(one, two, 1)
     equal = [x == y for x, y in zip(a.segments, b.segments)]
     prefix = equal.index(False) if False in equal else len(equal)
     back = [
         x == y for x, y in zip(reversed(a.segments[prefix:]), reversed(b.segments))
-    ][: len(b.segments) - prefix]
+    ][: two - prefix]
     suffix = back.index(False) if False in back else len(back)
-    names = (a.segments or ("",))[-1], (b.segments or ("",))[-1]
-    folders = "/".join(a.segments[:-1]), "/".join(b.segments[:-1])
-    word_counts = len(a.name), len(b.name)
-    both = bool(a.languages) and bool(b.languages)
-    differ = both and a.languages.isdisjoint(b.languages)
+    return {
+        "same_depth": one == two,
+        "depth_gap": min(abs(one - two), 4) / 4,
+        "two_roots": one == two == 0,
+        "one_root": (one == 0) != (two == 0),
+        "prefix": prefix / deepest,
+        "suffix": suffix / deepest,
+        "equal_segments": sum(equal) / deepest,
+        "other_segments": min(deepest - sum(equal), 4) / 4,
+    }
+
+
+def _names(a: UrlView, b: UrlView) -> dict[str, float]:
+    one, two = (a.segments or ("",))[-1], (b.segments or ("",))[-1]
+    lengths = len(one), len(two)
+    words = len(a.name), len(b.name)
+    return {
+        "equal_name": bool(one) and one == two,
+        "equal_folders": min(len(a.segments), len(b.segments)) > 1
+        and a.segments[:-1] == b.segments[:-1],
+        "same_extension": a.extension == b.extension,
+        "name_length_gap": min(abs(lengths[0] - lengths[1]), 40) / 40,
+        "shorter_name": min(*lengths, 40) / 40,
+        "word_count_gap": min(abs(words[0] - words[1]), 8) / 8,
+        "word_count": min(sum(words), 20) / 20,
+        "fewer_words": min(*words, 8) / 8,
+        "shared_words": _jaccard(
+            frozenset(a.name + a.folders), frozenset(b.name + b.folders)
+        ),
+        "name_spelling": ratio(one, two) / 100,
+        "folded_spelling": ratio(a.folded, b.folded) / 100,
+        "word_spelling": token_sort_ratio(a.folded, b.folded) / 100,
+        "folder_spelling": (
+            ratio("/".join(a.segments[:-1]), "/".join(b.segments[:-1])) / 100
+            if len(a.segments) > 1 or len(b.segments) > 1
+            else 1.0
+        ),
+    }
+
+
+def _numbers(a: UrlView, b: UrlView) -> dict[str, float]:
     shared = a.numbers & b.numbers
-    return (
-        a.handle == b.handle,
-        not a.forms.isdisjoint(b.forms),
-        both,
-        differ,
-        both and not differ,
-        bool(a.languages) != bool(b.languages),
-        not a.languages and not b.languages,
-        a.places == b.places,
-        a.host != b.host,
-        depths[0] == depths[1],
-        min(abs(depths[0] - depths[1]), 4) / 4,
-        depths == (0, 0),
-        (depths[0] == 0) != (depths[1] == 0),
-        prefix / deepest,
-        suffix / deepest,
-        sum(equal) / deepest,
-        min(deepest - sum(equal), 4) / 4,
-        bool(names[0]) and names[0] == names[1],
-        min(depths) > 1 and folders[0] == folders[1],
-        a.extension == b.extension,
-        min(abs(len(names[0]) - len(names[1])), 40) / 40,
-        min(len(names[0]), len(names[1]), 40) / 40,
-        min(abs(word_counts[0] - word_counts[1]), 8) / 8,
-        min(sum(word_counts), 20) / 20,
-        min(*word_counts, 8) / 8,
-        _jaccard(frozenset(a.name + a.folders), frozenset(b.name + b.folders)),
-        ratio(*names) / 100,
-        ratio(a.folded, b.folded) / 100,
-        token_sort_ratio(a.folded, b.folded) / 100,
-        ratio(*folders) / 100 if deepest > 1 else 1.0,
-        a.numbers == b.numbers,
-        _jaccard(a.numbers, b.numbers),
-        bool(a.numbers or b.numbers),
-        bool(a.numbers and b.numbers and not shared),
-        min(max(map(len, shared), default=0), 8) / 8,
-        a.query == b.query,
-        bool(a.query or b.query),
-    )
+    return {
+        "same_numbers": a.numbers == b.numbers,
+        "shared_numbers": _jaccard(a.numbers, b.numbers),
+        "any_number": bool(a.numbers or b.numbers),
+        "no_number_shared": bool(a.numbers and b.numbers and not shared),
+        "longest_number": min(max(map(len, shared), default=0), 8) / 8,
+        "same_query": a.query == b.query,
+        "any_query": bool(a.query or b.query),
+    }
+
+
+# What the strings of two URLs say: each gives numbers from 0 to 1 by name, the same
+# names in the same order for every pair.
+_SPELLED = (_markers, _shape, _names, _numbers)
 
 
 def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     shared = len(a & b)
     return shared / (len(a) + len(b) - shared) if shared else 0.0
+
+
+_NO_URL = UrlView(
+    "", "", frozenset(), (), frozenset(), (), "", "", (), (), "", frozenset()
+)
+
+# The columns of PairFeatures, in order. `unshared`: without the words of both URLs.
+FEATURES = (
+    *(name for features in _SPELLED for name in features(_NO_URL, _NO_URL)),
+    *_Languages._fields,
+    *(f"{words}_{m}" for words in _TEXTS for m in _Meaning._fields),
+)
 
 
 class HashedUrlPairModel:
@@ -377,17 +416,17 @@ class HashedUrlPairModel:
         weights: str | Path | None = None,
         languages: HashedUrlLanguageModel | None = None,
     ) -> None:
-        """Load the shipped weights, or those of a file that `training` has written."""
+        """`weights` is a file that `training` wrote; default: the weights that ship."""
         arrays, meta = load_weights(weights, "url_pair.npz")
         try:
             table = arrays["table"].astype(np.float32) * arrays["table_scale"]
             self._trees = Trees.read(arrays)
             self._temperature = float(meta["temperature"])
             if tuple(meta["features"]) != FEATURES:
-                raise ValueError("trained on other features")
+                raise ValueError("they were trained on other features")
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(
-                f"{weights}: no weights of a hashed pair model ({error})"
+                f"{weights}: not the weights of a hashed pair model ({error})"
             ) from error
         self.features = PairFeatures(table, languages or HashedUrlLanguageModel())
 

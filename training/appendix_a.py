@@ -1,4 +1,4 @@
-"""Which synthetic negatives teach best? The paper's Appendix A, on pairs of your own.
+"""Appendix A of the paper on other pairs: synthetic negatives compared.
 
     python -m training.appendix_a data=DATA out=TABLE.tsv [per_site=30] [folds=10]
 
@@ -30,18 +30,18 @@ from crawler.urls import site_of
 from models.url_pair import HashedUrlPairModel
 from training.command import run_script
 from training.data.splits import TRAIN, fold_of
-from training.data.tables import write_table
+from training.data.tables import UrlPair, write_table
 from training.metrics import binary
-from training.negatives import GENERATORS, UrlPair, site_negatives, synthetic_negatives
+from training.negatives import GENERATORS, site_negatives, synthetic_negatives
 from training.protocol import Collection, capped
 
-_GENUINE = 0  # the "method" of negatives that were not made
+_GENUINE = 0  # the "method" of negatives that are not synthetic
 _POOL = 300  # other URLs of a site that negatives are taken from
 
 
 @dataclass(frozen=True, slots=True)
 class AppendixProfile:
-    """What to compare on."""
+    """The data of a comparison."""
 
     data: str = ""
     out: str = ""
@@ -104,22 +104,23 @@ def collect(
 def cross_validate(
     positives: Rows, negatives: dict[int, Rows], chosen: Sequence[int], folds: int
 ) -> Figures:
-    """Mean F1 over the folds of a classifier taught by the chosen generators."""
+    """Mean F1 over the folds of a classifier trained on the chosen generators."""
     from sklearn.linear_model import LogisticRegression
 
     figures: list[Figures] = []
     for fold in range(folds):
-        taught = [
+        learned = [
             rows.inputs[rows.folds != fold]
             for rows in (positives, *(negatives[method] for method in chosen))
         ]
         judged = [
             rows.inputs[rows.folds == fold] for rows in (positives, negatives[_GENUINE])
         ]
-        if not len(judged[0]) or not sum(map(len, taught[1:])):
+        if not len(judged[0]) or not sum(map(len, learned[1:])):
             continue
-        truth = np.arange(sum(map(len, taught))) < len(taught[0])
-        classifier = LogisticRegression(max_iter=500).fit(np.concatenate(taught), truth)
+        inputs = np.concatenate(learned)
+        truth = np.arange(len(inputs)) < len(learned[0])
+        classifier = LogisticRegression(max_iter=500).fit(inputs, truth)
         p = classifier.predict_proba(np.concatenate(judged))[:, 1]
         scores = binary(
             [i < len(judged[0]) for i in range(len(p))], [float(value) for value in p]
@@ -148,9 +149,11 @@ def main(words: Sequence[str]) -> None:
     for chosen in combinations():
         if set(chosen) <= made.keys():
             scores = cross_validate(true_rows, made, chosen, profile.folds)
-            taught = sum(len(negatives[method]) for method in chosen)
-            table.append(("+".join(map(str, chosen)), taught, *scores))
-            print(f"{table[-1][0]:14} {taught:8} macro F1 {scores[-1]:.4f}", flush=True)
+            trained = sum(len(negatives[method]) for method in chosen)
+            table.append(("+".join(map(str, chosen)), trained, *scores))
+            print(
+                f"{table[-1][0]:14} {trained:8} macro F1 {scores[-1]:.4f}", flush=True
+            )
     table.sort(key=lambda row: -row[-1])
     columns = ("generators", "negatives", "positive_f1", "negative_f1", "macro_f1")
     write_table(

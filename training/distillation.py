@@ -1,4 +1,4 @@
-"""Distillation (Hinton et al., 2015): a small model learns a large one's answers too.
+"""Distillation (Hinton et al., 2015): a small model also learns a large one's answers.
 
 The teacher is any classifier that `models.encoder` loads, such as a fine-tuned XLM-R
 base (`language-base`, `pair-base`, or the released models). It scores every batch, so
@@ -22,21 +22,18 @@ from models.preprocess import pair_text, url_text
 
 @dataclass(frozen=True, slots=True)
 class DistillationConfig:
-    """Whose answers are learned beside the truth, and how much they count."""
+    """The model whose answers are learned beside the truth, and their weight."""
 
     teacher: str | None = None  # hub name, folder or native checkpoint
     weight: float = 0.5  # of the teacher's answers; the truth has the rest
-    temperature: float = 2.0  # of both sides: small probabilities teach too
+    temperature: float = 2.0  # of both sides, so that small probabilities count
 
 
 class LanguageTeacher:
     """P(language | URL) of a larger model over a student's labels."""
 
     def __init__(self, config: DistillationConfig, labels: Sequence[Lang]) -> None:
-        """What the teacher gives to languages that `labels` has not goes to its first.
-
-        That is `unk`, as it is in the model that a crawl asks.
-        """
+        """Languages of the teacher that `labels` lacks become its first one, `unk`."""
         assert config.teacher
         self._config = config
         self._model = XlmrUrlLanguageModel(config.teacher)
@@ -47,7 +44,7 @@ class LanguageTeacher:
 
     def blend(self, truth: Tensor, scores: Tensor, urls: Sequence[str]) -> Tensor:
         """The loss: `truth` is that of the labels; `scores` are (URLs, labels)."""
-        # a copy: what inference mode computes cannot be learned from
+        # a copy: tensors of inference mode cannot take part in a gradient
         logits = self._model.logits([url_text(url) for url in urls]).clone()
         shares = (logits / self._config.temperature).softmax(1)
         target = torch.zeros(scores.shape).index_add(1, self._columns, shares)
@@ -60,7 +57,7 @@ class PairTeacher:
     """P(parallel | URL, URL) of a larger model."""
 
     def __init__(self, config: DistillationConfig) -> None:
-        """Both kinds of heads teach: one logit, or the difference of two."""
+        """The teacher may have one logit, or two, whose difference counts."""
         assert config.teacher
         self._config = config
         self._model = XlmrUrlPairModel(config.teacher)

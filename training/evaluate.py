@@ -1,25 +1,16 @@
-"""Every figure of the URL models: `python -m training.evaluate data=DATA key=value`.
+"""Judges URL models on the rows of `training.protocol`, beside the rules.
 
-    data=FOLDER             the URL data (as for `training.url_language`)
-    split=test              or dev, to choose between models
-    languages=DOTTED.PATH   models to judge; default: the hashed ones that ship
-    pairs=DOTTED.PATH
-    xlmr=true               also time XLM-R base with random weights (needs `xlmr`)
-    out=FILE.json           the whole answer; a table is printed
-    plot=FILE.png           reliability of both models (needs the extra `reports`)
+    python -m training.evaluate data=DATA [split=dev] [out=FILE.json]
+        [languages=DOTTED.PATH] [pairs=DOTTED.PATH]
 
-Rows, negatives and the WMT16 candidates are `training.protocol`'s, and rules are judged
-beside the models. Speed is CPU time of one thread over the split's URLs in order, each
-seen once: a page's 40 links at a time, nothing cached beforehand.
+`languages` and `pairs` name the classes to judge; default: the hashed models that ship.
+`benchmarks.url_models` measures their speed as well.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import random
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,17 +19,15 @@ from crawler.config import load_object, load_profile
 from crawler.data import Lang
 from crawler.errors import UsageError
 from crawler.protocols import UrlLanguageModel, UrlPairModel
-from models.preprocess import pair_text, url_text
 from models.rules import UNKNOWN, UrlLanguageRules, UrlPairRules
 from training.command import run_script
 from training.data.tables import UrlRow
 from training.metrics import (
     MultiClass,
-    authors_recall,
     binary,
     calibration,
     multi_class,
-    official_recall,
+    one_to_one_recall,
     ranking,
 )
 from training.protocol import (
@@ -57,8 +46,7 @@ from training.protocol import (
     wmt16_rows,
 )
 
-LINKS = 40  # of a page (SPEED 3.2: 45 on documentation pages)
-MANY_LANGUAGES = 20  # a host that writes out so many is one for thin languages
+MANY_LANGUAGES = 20  # of a host, to be judged apart: small languages are on such ones
 Table = dict[str, Any]
 T = TypeVar("T")
 A = TypeVar("A")
@@ -66,15 +54,13 @@ A = TypeVar("A")
 
 @dataclass(frozen=True, slots=True)
 class EvaluationProfile:
-    """What to judge on what."""
+    """The models to judge and the data."""
 
     data: str = ""
     split: str = "test"
     languages: str = "models.url_language.HashedUrlLanguageModel"
     pairs: str = "models.url_pair.HashedUrlPairModel"
-    xlmr: bool = False
     out: str | None = None
-    plot: str | None = None
 
 
 # ------------------------------------------------------------------ language
@@ -145,7 +131,7 @@ def _macro(scores: MultiClass) -> Table:
 
 
 def judge_pairs(model: UrlPairModel, rows: Sequence[JudgedPair]) -> Table:
-    """Both classes at 0.5: of all pairs, of marker-only and of translated ones."""
+    """Both classes at 0.5: of all pairs, those equal but for a code, and translated."""
     p = _in_pages(model.predict, [(row.url_a, row.url_b) for row in rows])
     sure = calibration([row.parallel for row in rows], p)
     parts = {
@@ -177,84 +163,18 @@ def _both(truth: list[bool], p: list[float]) -> Table:
 
 
 def judge_wmt16(model: UrlPairModel, gold: Sequence[tuple[str, str]]) -> Table:
-    """Recall of the gold pairs among all gold URLs of a host, by both 1-1 rules."""
+    """Recall of the gold pairs among all gold URLs of a host, by both rules."""
     candidates = wmt16_candidates(gold)
     p = _in_pages(model.predict, candidates)
     scored = [(score, a, b) for score, (a, b) in zip(p, candidates)]
+    recall, precision = one_to_one_recall(scored, gold, threshold=0.5)
     return {
         "gold": len(gold),
         "candidates": len(candidates),
-        "official_recall": official_recall(scored, gold),
-        "authors_recall": authors_recall(scored, gold),
+        "official_recall": one_to_one_recall(scored, gold)[0],
+        "authors_recall": recall,
+        "authors_precision": precision,
     }
-
-
-# ------------------------------------------------------------------ speed
-
-
-def speed(profile: EvaluationProfile, urls: Sequence[str]) -> Table:
-    """What one thread does in a second of CPU time, a page's links at a time.
-
-    `scorer` asks both models in turn, as a crawl does. Each is timed on new models.
-    """
-    pages = [urls[i : i + LINKS] for i in range(0, len(urls), LINKS)]
-
-    def rate(*, language: bool, pair: bool) -> float:
-        languages: UrlLanguageModel = load_object(profile.languages)()
-        pairs: UrlPairModel = load_object(profile.pairs)()
-
-        def work() -> None:
-            for page in pages:
-                if language:
-                    languages.predict(page)
-                if pair:
-                    pairs.predict([(page[0], url) for url in page])
-
-        return len(urls) / _cpu_seconds(work)
-
-    return {
-        "urls": len(urls),
-        "language_urls_per_s": rate(language=True, pair=False),
-        "pair_urls_per_s": rate(language=False, pair=True),
-        "scorer_urls_per_s": rate(language=True, pair=True),
-    }
-
-
-def xlmr_speed(urls: Sequence[str]) -> Table:
-    """XLM-R base with random weights on the same URLs, both models, one thread."""
-    import torch
-    from transformers import XLMRobertaConfig, XLMRobertaForSequenceClassification
-
-    torch.set_num_threads(1)
-    config: Any = XLMRobertaConfig
-    network: Any = XLMRobertaForSequenceClassification(
-        config(vocab_size=250_002, max_position_embeddings=514, num_labels=162)
-    )
-    network.eval()
-
-    def score(batches: Sequence[Sequence[str]]) -> None:
-        for texts in batches:
-            # SentencePiece makes a token of four characters of a URL, near enough
-            length = 2 + max(len(text) for text in texts) // 4
-            ids = torch.randint(4, 250_000, (len(texts), length))
-            with torch.inference_mode():
-                network(input_ids=ids, attention_mask=torch.ones_like(ids))
-
-    pages = [sorted(urls)[i : i + LINKS] for i in range(0, len(urls), LINKS)]
-    language = _cpu_seconds(lambda: score([[url_text(u) for u in p] for p in pages]))
-    pair = _cpu_seconds(lambda: score([[pair_text(p[0], u) for u in p] for p in pages]))
-    return {
-        "urls": len(urls),
-        "language_urls_per_s": len(urls) / language,
-        "pair_urls_per_s": len(urls) / pair,
-        "scorer_urls_per_s": len(urls) / (language + pair),
-    }
-
-
-def _cpu_seconds(work: Callable[[], object]) -> float:
-    started = time.process_time()
-    work()
-    return max(1e-9, time.process_time() - started)
 
 
 def _in_pages(predict: Callable[[Sequence[T]], list[A]], items: list[T]) -> list[A]:
@@ -270,25 +190,18 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def evaluate(profile: EvaluationProfile) -> Table:
-    """Everything, as one table that JSON can hold."""
+    """All figures as one table that JSON can hold."""
     folder = Path(profile.data)
-    if not profile.data or not (folder / "splits.tsv.gz").exists():
-        raise UsageError(f"{profile.data!r}: no splits.tsv.gz there (give data=FOLDER)")
+    if not profile.data:
+        raise UsageError("which data? (add data=FOLDER)")
     collection = Collection.read(folder)
     urls = language_rows(collection, profile.split)
     pairs = pair_rows(collection, profile.split)
-    load = os.getloadavg()[0]
-    cold = [row.url for row in urls]
-    random.Random(1).shuffle(cold)  # sites mixed: no help from neighbours
     result: Table = {
         "split": profile.split,
         "rows": {"language": digest(urls), "pair": digest(pairs)},
         "models": {"language": profile.languages, "pair": profile.pairs},
-        "speed": speed(profile, cold),
-        "load": load,
     }
-    if profile.xlmr:
-        result["speed"]["xlmr_base_random"] = xlmr_speed(cold[:200])
     language_model: UrlLanguageModel = load_object(profile.languages)()
     pair_model: UrlPairModel = load_object(profile.pairs)()
     result["language"] = {
@@ -309,7 +222,7 @@ def evaluate(profile: EvaluationProfile) -> Table:
 
 
 def report(result: Table) -> str:
-    """The figures that people compare, model beside rules."""
+    """The main figures, those of the rules in brackets."""
     lines = [f"split {result['split']}: model (rules)"]
 
     def line(name: str, path: str) -> None:
@@ -334,13 +247,7 @@ def report(result: Table) -> str:
     line("  calibration error", "pair/calibration/error")
     line("WMT16 recall, official rule", "wmt16/official_recall")
     line("WMT16 recall, authors' rule", "wmt16/authors_recall")
-    speeds: Mapping[str, Any] = result["speed"]
-    for name, value in speeds.items():
-        if isinstance(value, float):
-            lines.append(f"  {name:34} {value:8.0f}")
-    if "xlmr_base_random" in speeds:
-        value = speeds["xlmr_base_random"]["scorer_urls_per_s"]
-        lines.append(f"  {'... of XLM-R base, random weights':34} {value:8.1f}")
+    line("  precision among gold URLs", "wmt16/authors_precision")
     return "\n".join(lines)
 
 
@@ -350,23 +257,6 @@ def _at(table: Any, path: Sequence[str]) -> float:
     return float(table)
 
 
-def draw_reliability(result: Table, path: Path) -> None:
-    """Claimed against true shares, a curve for each model (Guo et al., 2017)."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5, 5), layout="constrained")
-    axes = figure.subplots()
-    axes.plot([0, 1], [0, 1], color="grey", linewidth=1, label="perfect")
-    for name in ("language", "pair"):
-        sure = result[name]["model"]["calibration"]
-        points = [(b["confidence"], b["accuracy"]) for b in sure["bins"]]
-        label = f"{name} (error {sure['error']:.3f})"
-        axes.plot(*zip(*points), marker="o", label=label)
-    axes.set(xlabel="claimed probability", ylabel="share that is true")
-    axes.legend()
-    figure.savefig(path, dpi=120)
-
-
 def main(words: Sequence[str]) -> None:
     """Judge, print, and write the JSON."""
     profile = load_profile(EvaluationProfile, None, words)
@@ -374,8 +264,6 @@ def main(words: Sequence[str]) -> None:
     print(report(result))
     if profile.out:
         Path(profile.out).write_text(json.dumps(result, indent=1) + "\n", "utf-8")
-    if profile.plot:
-        draw_reliability(result, Path(profile.plot))
 
 
 if __name__ == "__main__":

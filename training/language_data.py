@@ -1,20 +1,20 @@
-"""What the language models are trained on: real URLs, and variants that teach.
+"""Training rows of the language models: real URLs, and variants of them.
 
 From the train split: every URL with a language, and both sides of every pair, at most
-`max_per_host` for each host and language. Each epoch sees them once, some changed, so
-that the model has to read words where there is no marker, and markers of languages
-that no site of the training data writes:
+`max_per_host` for each host and language. Each epoch has them once, some changed, so
+that the model has to read words where there is no marker, and learns markers of
+languages that no site of the training data has:
 
-* *unmarked*: the markers go of a URL whose slug is in its language, as far as one can
-  tell: it is one of a translated pair, or on a host of the language (`is.x.org/frettir`
-  → `x.org/frettir`, is);
+* *unmarked*: a URL loses its markers if its slug is probably in its language: it is one
+  of a translated pair, or on a host of the language (`is.x.org/frettir` →
+  `x.org/frettir`, is);
 * *uncountried*: a country's suffix becomes a general one (`x.is` → `x.org`, is);
 * *remarked*: the marker of a URL becomes another language's (`/en/news` →
-  `/mt/news`, mt): what sites do that translate the page and not the slug;
-* *slugs*: texts of the `terms` tables, and words of them as frequent as they are there,
-  written as sites write slugs: words joined by a hyphen, small ones left out, accents
-  folded and Cyrillic and Greek romanised as often as not, on hosts named in the slug's
-  language or in any other, so that no host speaks for the language of what it serves.
+  `/mt/news`, mt), as on sites that translate the page and not the slug;
+* *slugs*: texts of the `terms` tables, and words drawn from them by frequency, in the
+  form of slugs: joined by hyphens, small words left out, accents folded and Cyrillic
+  and Greek romanised in half of them, on hosts named in the slug's language or another,
+  so that a host name does not decide the language of its pages.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from pathlib import Path
 
 from anyascii import anyascii
 
-from crawler.data import Lang
+from crawler.data import Lang, Site
 from crawler.handles import handle_of
 from crawler.languages import all_languages
 from crawler.urls import host_labels, host_of, registered_domain, split
 from models.rules import UNKNOWN
-from training.data.splits import TRAIN, left_out
-from training.data.terms import read_terms
+from training.data.splits import JUDGED_SITES, TRAIN, left_out
+from training.data.tables import read_terms
 from training.protocol import Collection, capped
 
 _GENERAL = ("com", "com", "com", "org", "net", "info")
@@ -44,7 +44,7 @@ _MIN_WORDS = 200  # of a language, to make slugs in it
 _MAX_PHRASES = 40_000  # of a language: memory, not quality
 _MAX_SLUG = 8  # words of a slug; longer ones are rare
 _FOLDED = 0.5  # share of the slugs that are in ASCII if their script allows
-_ALPHABETS = 0x0530  # Latin, Greek and Cyrillic are below: what sites romanise
+_ALPHABETS = 0x0530  # Latin, Greek and Cyrillic, which sites romanise, are below
 _SHORT = 3  # letters of a word that slugs leave out
 _MIN_SLUG = 3  # words of a path that are taken for a sentence in its host's language
 _WORD = re.compile(r"[^\W\d_]+")
@@ -52,14 +52,14 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class LanguageDataConfig:
-    """How much of each kind; shares are of the URLs that can be changed so."""
+    """Amounts of each kind; shares are of the URLs that can be changed so."""
 
     max_per_host: int = 100  # as in the protocol: a few hosts dominate the rows
     unmarked: float = 0.5
     uncountried: float = 0.3
     remarked: int = 30_000  # URLs per epoch
     slugs: int = 45_000  # URLs per epoch
-    without: tuple[str, ...] = ()  # sites to leave out
+    without: tuple[Site, ...] = JUDGED_SITES  # sites to leave out
     share: float = 1.0  # of the sites, for learning curves
 
 
@@ -91,7 +91,7 @@ class LanguageData:
         self.words, self.phrases = _by_language(terms, seed)
         self._hosts = sorted({registered_domain(host_of(row.url)) for row in self.rows})
         rows = Counter(row.lang for row in self.rows)
-        # Of the words, those of large languages come oftener, as in URLs.
+        # Words of languages with many URLs come more often, as they do in URLs.
         self._word_langs = list(self.words)
         self._word_weights = [max(1, rows[lang]) ** 0.5 for lang in self.words]
         self._markable: dict[str, list[Example]] = defaultdict(list)  # by place
@@ -160,7 +160,7 @@ class LanguageData:
         return row
 
     def _remarked(self, rng: random.Random) -> Example:
-        # All places alike: few sites write `page_is.html`, but those mean it.
+        # All places alike: few sites have `page_is.html`, but there it is a marker.
         row = rng.choice(self._markable[rng.choice(sorted(self._markable))])
         marker = handle_of(row.url).markers[0]
         lang = rng.choice(self.labels[1:])
@@ -171,7 +171,7 @@ class LanguageData:
         return Example(url, lang) if url != row.url else row
 
     def _slug(self, rng: random.Random) -> Example:
-        """One that names no other language: `/no` in Italian would discredit codes."""
+        """A slug without another language's marker, such as `/no` in Italian."""
         while True:
             example = self._any_slug(rng)
             named = handle_of(example.url).languages
@@ -219,7 +219,7 @@ def _folded(text: str, rng: random.Random) -> str:
 
 
 def _tokens(code: Lang) -> list[str]:
-    """How sites write a language; mostly its code."""
+    """Ways in which sites write a language; mostly its code."""
     language = all_languages()[code]
     names = [language.name.lower()] if " " not in language.name else []
     return [code] * 6 + [language.iso639_3] * 2 + names + list(language.url_codes[:1])

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class LoopConfig:
-    """The paper's numbers (SEEDS S4); a profile changes what a small model needs."""
+    """The paper's numbers, or those of the authors' code; profiles change some."""
 
     learning_rate: float = 1e-5
     beta1: float = 0.9

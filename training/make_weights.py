@@ -1,9 +1,9 @@
-"""The weights that ship, from data alone: `python -m training.make_weights key=value`.
+"""Makes the weights that ship, from data alone: `python -m training.make_weights`.
 
     data=FOLDER    the tables of URLs and pairs
     worlds=FOLDER  sites built from packages: built/NAME.warc.gz, truth/NAME.truth.tsv
     out=FOLDER     for the terms, both runs, and in the end both .npz files
-    share=0.1      of the train sites, one short epoch: to try whether all of it runs
+    share=0.1      of the train sites and one short epoch, to test that all of it runs
 
 The Debian packages of `packages.txt` are downloaded to out/debs by apt-get, unless they
 lie there; nothing is installed. What is in `out` already is not made again, and a
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,17 +22,17 @@ from crawler.config import load_profile
 from crawler.errors import UsageError
 from training import url_language, url_pair
 from training.command import run_script
-from training.data import freedict, localizations, titles
+from training.data.build import build
 from training.url_language import LanguageProfile, read_profile
 from training.url_pair import PairProfile
 
 PACKAGES = Path(__file__).with_name("packages.txt")
-_COPY = ".test"  # a site's suffix: another one's pages under other addresses
+_COPY = ".test"  # suffix of sites that have the pages of another one
 
 
 @dataclass(frozen=True, slots=True)
 class WeightsProfile:
-    """Where from and where to."""
+    """The folders of a run."""
 
     data: str = ""
     worlds: str = ""
@@ -46,8 +46,8 @@ def main(words: Sequence[str]) -> None:
     if not (profile.data and profile.worlds and profile.out):
         raise UsageError("give data=FOLDER, worlds=FOLDER and out=FOLDER")
     out = Path(profile.out)
-    terms = ",".join(f'"{path}"' for path in make_terms(Path(profile.worlds), out))
-    common = [f"data={profile.data}", f"terms=[{terms}]", f"rows.share={profile.share}"]
+    terms = make_terms(Path(profile.worlds), out)
+    common = [f"data={profile.data}", f"terms={terms}", f"rows.share={profile.share}"]
     few = ["loop.max_epochs=1", "rows.slugs=1000", "rows.remarked=1000"]
     short = few if profile.share < 1 else []
     language = url_language.run(
@@ -71,37 +71,21 @@ def main(words: Sequence[str]) -> None:
         shutil.copy(path, out)
 
 
-def make_terms(worlds: Path, out: Path) -> list[Path]:
-    """The three tables of texts that translate each other."""
+def make_terms(worlds: Path, out: Path) -> Path:
+    """The table of texts that translate each other."""
     debs = download(PACKAGES.read_text("utf-8").split(), out / "debs")
-    dictionaries = [deb for deb in debs if deb.name.startswith("dict-freedict-")]
-    sites: list[Path] = []
-    for warc in sorted((worlds / "built").glob("*.warc.gz")):
-        name = warc.name.removesuffix(".warc.gz")
-        if not name.endswith(_COPY):
-            sites += (warc, worlds / "truth" / f"{name}.truth.tsv")
-    if not sites:
-        raise UsageError(f"{worlds}: no built/*.warc.gz there")
-    return [
-        _made(out / "terms/titles.tsv.gz", titles.main, sites),
-        _made(out / "terms/dictionaries.tsv.gz", freedict.main, dictionaries),
-        _made(
-            out / "terms/messages.tsv.gz",
-            localizations.main,
-            [deb for deb in debs if deb not in dictionaries],
-        ),
+    dictionaries = [str(d) for d in debs if d.name.startswith("dict-freedict-")]
+    sites = [
+        f"{warc}={worlds / 'truth' / name}.truth.tsv"
+        for warc in sorted((worlds / "built").glob("*.warc.gz"))
+        if not (name := warc.name.removesuffix(".warc.gz")).endswith(_COPY)
     ]
-
-
-def _made(
-    path: Path, make: Callable[[Path, list[Path]], None], inputs: list[Path]
-) -> Path:
-    """A table, whole or not at all."""
-    if not path.exists():
-        part = path.with_name(f"part-{path.name}")
-        make(part, inputs)
-        part.replace(path)
-    return path
+    if not sites:
+        raise UsageError(f"{worlds}: there is no built/*.warc.gz")
+    build("titles", out / "terms", sites)
+    build("freedict", out / "terms", dictionaries)
+    build("localizations", out / "terms", sorted({*map(str, debs)} - {*dictionaries}))
+    return out / "terms" / "terms.tsv.gz"
 
 
 def download(packages: Sequence[str], folder: Path) -> list[Path]:

@@ -1,14 +1,14 @@
-"""Pairs of URLs that are no translations of each other.
+"""Negatives: pairs of URLs that are not translations of each other.
 
 García-Romero et al. (2024), section 3.1 and Appendix A, with the details of the
 authors' code where the paper is silent: random match, maximum Jaccard similarity, and
 removal of random tokens, each bilingual (from a pair) and monolingual (from a URL and
-itself). Beside them genuine ones: what a page links beside its translation, as the
-paper takes them from WMT16 (`linked_negatives`), and other pages of its site
+itself). Beside them genuine ones: the other links of a page that links its translation,
+as the paper takes them from WMT16 (`linked_negatives`), and other pages of its site
 (`site_negatives`).
 
-In every generator a negative that may be true is no negative: `Closure` knows the
-translation groups, the handles and the aliases of what is known to be parallel.
+No generator gives a pair that may be true: `Closure` knows the translation groups, the
+handles and the aliases of the pages that are known to be parallel.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from functools import lru_cache
 from crawler.data import Lang
 from crawler.handles import handle_of, stripped_forms
 from crawler.unionfind import UnionFind
-
-UrlPair = tuple[str, str]
+from training.data.tables import UrlPair
 
 _EXTENSION = re.compile(r"\.(?:x?html?|php\d?|aspx?|jsp|md)$")
 _INDEX = re.compile(r"/(?:index|default|home)$")
@@ -43,7 +42,7 @@ def _forms(url: str) -> frozenset[str]:
 
 
 class Closure:
-    """Which URLs belong together, listed as a pair or not.
+    """Tells which URLs belong together, listed as a pair or not.
 
     Two URLs are related when they are in one translation group (a connected component
     of the pairs), or of one handle in the strict or in the WMT16 form.
@@ -59,7 +58,7 @@ class Closure:
         return self._groups.find(alias_of(url))
 
     def related(self, a: str, b: str) -> bool:
-        """May these two be a pair, or one page?"""
+        """True if the two may be a pair, or one page."""
         return self.group(a) == self.group(b) or not _forms(a).isdisjoint(_forms(b))
 
 
@@ -202,9 +201,9 @@ def linked_negatives(
     languages: Mapping[str, Lang],
     closure: Closure,
 ) -> list[UrlPair]:
-    """A page with what it links beside its translation: what a crawl chooses from.
+    """A page with its links to other pages than its translation.
 
-    Nothing, if the translation is not linked; and only pages known to be in one of the
+    Empty if the translation is not linked; and only pages known to be in one of the
     pair's two languages (section 3.1).
     """
     page, partner = pair
@@ -230,9 +229,9 @@ def site_negatives(
 ) -> list[UrlPair]:
     """Pairs of one URL with others of its site, `near` in tokens and at random.
 
-    Half of the near ones resemble the URL's true partner (so they are mostly in the
-    partner's language), half the URL itself (mostly in its own): what a crawler has to
-    tell apart. 6 and 7 make the paper's ratio of 13 to 1.
+    Half of the near ones resemble the URL's true partner (and are mostly in the
+    partner's language), half the URL itself (mostly in its own). 6 and 7 make the
+    paper's ratio of 13 to 1.
     """
     a, b = pair
     group, forms = closure.group(a), _forms(a) | _forms(b)

@@ -1,15 +1,15 @@
-"""What the pair models are trained on: pairs with negatives, and texts that translate.
+"""Training rows of the pair models: pairs with negatives, and texts that translate.
 
 Pairs: of the train split, at most `max_per_host` of each kind (equal but for a code, or
 translated) from a host and `max_per_site` from a site, each with the paper's 13
-negatives: from the site's other URLs (`negatives.site_negatives`), from what its pages
-link (`negatives.linked_negatives`, as the builders `hreflang` and `lett` write them),
-or the paper's synthetic ones.
+negatives: from the site's other URLs (`negatives.site_negatives`), from the links of
+its pages (`negatives.linked_negatives`, as the builders `hreflang` and `lett` write
+them), or the paper's synthetic ones.
 
 Texts, for the word vectors: the slugs of translated pairs, folder by folder; titles and
-headings of page pairs, dictionaries, and messages of programs (`terms`). An entry of
-the last two counts by how often its rarest word stands in the URLs and titles, so that
-words of the web come first.
+headings of page pairs, dictionaries, and messages of programs (`terms`). The weight of
+an entry of the last two is the root of its rarest word's count in URLs and titles, so
+that words of the web come first.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ from crawler.data import Site
 from crawler.errors import UsageError
 from crawler.urls import site_of
 from models.url_pair import UrlView
-from training.data.splits import TRAIN, left_out
-from training.data.tables import PairRow
-from training.data.terms import read_terms
-from training.negatives import UrlPair, site_negatives, synthetic_negatives
+from training.data.splits import JUDGED_SITES, TRAIN, left_out
+from training.data.tables import PairRow, UrlPair, read_terms
+from training.negatives import site_negatives, synthetic_negatives
 from training.protocol import Collection, capped
 
 _NEGATIVES = 13  # of a pair (the paper's Table 2)
@@ -42,13 +41,13 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class PairDataConfig:
-    """How many pairs, and which negatives."""
+    """Numbers of pairs, and the kind of negatives."""
 
     max_per_host: int = 100  # of each kind
     max_per_site: int = 1_200  # Wikipedia has hosts in 300 languages
     negatives: str = "site"  # or linked, where DATA has negatives.tsv.gz; or synthetic
     pool: int = 600  # other URLs of a site that negatives are taken from
-    without: tuple[str, ...] = ()  # sites to leave out
+    without: tuple[Site, ...] = JUDGED_SITES  # sites to leave out
     share: float = 1.0  # of the sites, for learning curves
 
 
@@ -59,7 +58,7 @@ class LabelledPair:
     url_a: str
     url_b: str
     parallel: bool
-    translated: bool  # a negative is of the kind of the pair that it is of
+    translated: bool  # of a negative: whether the pair that it was made from is
 
     @property
     def site(self) -> Site:
@@ -114,7 +113,7 @@ def labelled_pairs(
 
 
 def _linked(pair: UrlPair, collection: Collection, rng: random.Random) -> list[UrlPair]:
-    """At most the paper's 13 of the links of both pages."""
+    """At most the paper's 13 negatives, of the links of both pages."""
     linked = [(url, other) for url in pair for other in collection.linked.get(url, ())]
     linked = [(a, b) for a, b in linked if not collection.closure.related(a, b)]
     return rng.sample(linked, min(_NEGATIVES, len(linked)))
@@ -133,7 +132,7 @@ def _positives(
 
 TextPair = tuple[str, str]
 
-# What an epoch is made of. Slugs are few and are what counts, so they repeat.
+# Shares of an epoch. Slugs are few and matter most, so they come again and again.
 _SHARES = {
     "encyclopaedia": 0.2,
     "slugs": 0.2,
@@ -144,7 +143,7 @@ _SHARES = {
 
 
 class Texts:
-    """Short texts that translate each other, by where they come from."""
+    """Short texts that translate each other, by their source."""
 
     def __init__(
         self,
@@ -199,7 +198,7 @@ class Texts:
     def epoch(
         self, number: int, limit: int, left_out: AbstractSet[Site] = frozenset()
     ) -> list[TextPair]:
-        """`limit` pairs, without slugs of some sites; what is lacking, others give."""
+        """`limit` pairs, without slugs of some sites; others fill their place."""
         rng = random.Random(f"{self.seed}/texts/{number}")
         sums: dict[str, npt.NDArray[Any]] = {}
         for source, weights in self._weights.items():

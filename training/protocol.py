@@ -1,4 +1,4 @@
-"""What the URL models are measured on: frozen before the first model was trained.
+"""The rows that URL models are measured on, fixed before the first one was trained.
 
 Language: at most 100 rows per host and language, three kinds of URL, macro figures over
 the languages with at least 20 rows.
@@ -9,7 +9,7 @@ half of them near in tokens, none of which may be true (`negatives.site_negative
 WMT16: the gold pairs of the document alignment task, with every gold URL of a host as
 candidate. The full task has more distractors, so its figures are lower.
 
-Everything is drawn with one seed; `digest` names the exact set.
+All is drawn with one seed; `digest` names the exact set.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ from typing import TypeVar
 import xxhash
 
 from crawler.data import Lang, Site
+from crawler.errors import UsageError
 from crawler.handles import handle_of
 from crawler.urls import host_labels, host_of, registered_domain, split
 from training.data.splits import read_splits, split_of
 from training.data.tables import (
+    COLUMNS,
     PairRow,
     UrlRow,
     clean_url,
+    find_table,
     read_negatives,
     read_pairs,
     read_urls,
@@ -48,7 +51,7 @@ CODE, CCTLD, UNMARKED = "code", "cctld", "unmarked"
 
 
 def kind_of(url: str) -> str:
-    """How a URL says its language: by a code or name, by its country, or not at all.
+    """The way in which a URL shows its language: a code or name, a country, or none.
 
     >>> kind_of("https://example.org/is/x"), kind_of("https://example.is/x")
     ('code', 'cctld')
@@ -58,7 +61,7 @@ def kind_of(url: str) -> str:
     if handle_of(url).markers:
         return CODE
     suffix = host_labels(split(url).host)[2].rpartition(".")[2]
-    # .com and .info name no country; .io, .me and .co do, but sites all over use them.
+    # .io, .me and .co are of countries, but sites all over the world use them.
     return CCTLD if len(suffix) == 2 and suffix not in _VANITY else UNMARKED
 
 
@@ -72,35 +75,45 @@ class Collection:
     urls: Mapping[str, list[UrlRow]]  # by split
     pairs: Mapping[str, list[PairRow]]
     pools: Mapping[Site, list[str]]  # all known URLs of the sites that have pairs
-    linked: Mapping[str, list[str]]  # genuine negatives of a URL, where there are any
+    linked: Mapping[str, list[str]]  # genuine negatives of a URL, if the data have them
     closure: Closure
     counts: Counter[str]  # rows read, and bad ones by reason
 
     @classmethod
     def read(cls, folder: Path) -> Collection:
-        """Read `url_lang`, `url_pairs`, `host_urls` and `splits` (`.tsv.gz`).
-
-        And `negatives`, if it is there.
-        """
+        """Read the tables of a folder of data; UsageError without URLs and pairs."""
         counts: Counter[str] = Counter()
-        fixed = read_splits(folder / "splits.tsv.gz")
+        found = {name: find_table(folder, name) for name in COLUMNS}
+        missing = [name for name in ("url_lang", "url_pairs") if not found[name]]
+        if len(missing) == 2:
+            raise UsageError(
+                f"{folder}: neither a table url_lang nor url_pairs is there (make them"
+                " with `bifocal data build`)"
+            )
+        fixed = read_splits(folder)
         urls: dict[str, list[UrlRow]] = defaultdict(list)
         pairs: dict[str, list[PairRow]] = defaultdict(list)
         pools: dict[Site, set[str]] = defaultdict(set)
-        for row in read_urls(folder / "url_lang.tsv.gz", counts):
-            if row.lang:
-                urls[split_of(row.site, fixed)].append(row)
-        for pair in read_pairs(folder / "url_pairs.tsv.gz", counts):
-            pairs[split_of(pair.site, fixed)].append(pair)
-            for url in (pair.url_a, pair.url_b):
-                pools[registered_domain(host_of(url))].add(url)
-        for row in read_urls(folder / "host_urls.tsv.gz", counts):
+        if path := found["url_lang"]:
+            for row in read_urls(path, counts):
+                if row.lang:
+                    urls[split_of(row.site, fixed)].append(row)
+        if path := found["url_pairs"]:
+            for pair in read_pairs(path, counts):
+                pairs[split_of(pair.site, fixed)].append(pair)
+                for url in (pair.url_a, pair.url_b):
+                    pools[registered_domain(host_of(url))].add(url)
+        if path := found["host_urls"]:
+            others = read_urls(path, counts, "host_urls")
+        else:
+            others = (row for rows in urls.values() for row in rows)
+        for row in others:
             if row.site in pools:
                 pools[row.site].add(row.url)
         linked: dict[str, list[str]] = defaultdict(list)
-        negatives = folder / "negatives.tsv.gz"
-        for a, b in read_negatives(negatives, counts) if negatives.exists() else ():
-            linked[a].append(b)
+        if path := found["negatives"]:
+            for a, b in read_negatives(path, counts):
+                linked[a].append(b)
         return cls(
             urls,
             pairs,
@@ -190,7 +203,7 @@ def wmt16_candidates(gold: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def digest(rows: Iterable[object]) -> str:
-    """A name for exactly these rows."""
+    """A name for exactly these rows, in this order."""
     hashed = xxhash.xxh64()
     for row in rows:
         hashed.update(repr(row).encode("utf-8", "backslashreplace"))

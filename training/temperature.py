@@ -1,4 +1,4 @@
-"""Temperature scaling (Guo et al., 2017): scores become probabilities."""
+"""Temperature scaling (Guo et al., 2017): probabilities from scores."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from torch import Tensor, nn
 
 
 def fit_temperature(scores: Tensor, truth: Tensor) -> float:
-    """The divisor of the scores that makes the truth of dev likeliest.
+    """The divisor of the scores that gives the truth of dev the highest likelihood.
 
     `scores` are (rows, labels) with label numbers as `truth`, or (rows,) logits of a
-    yes/no decision with 0 and 1. The same for all rows, so that no decision changes.
+    yes/no decision with 0 and 1. It is the same for all rows, so that no decision
+    changes.
 
     >>> scores = torch.tensor([4.0, 4.0, 4.0, -4.0])
     >>> fit_temperature(scores, torch.tensor([1, 1, 0, 0])) > 1  # too sure of itself

@@ -1,4 +1,4 @@
-"""Boosted trees on features: grown by scikit-learn, handed on as arrays.
+"""Boosted trees on features: grown by scikit-learn, kept as arrays.
 
 Friedman (2001), with the histograms of LightGBM (Ke et al., 2017) that scikit-learn's
 `HistGradientBoostingClassifier` uses. What ships is `models.trees.Trees`, which needs

@@ -1,4 +1,4 @@
-"""What every UrlLanguageModel and UrlPairModel must do; run it against your own.
+"""The contract of every UrlLanguageModel and UrlPairModel; run it on your own.
 
     BIFOCAL_TEST_LANGUAGE_MODEL=my.Model BIFOCAL_TEST_PAIR_MODEL=my.Other \
         pytest tests/contracts/test_url_models.py
@@ -66,11 +66,11 @@ def test_pairs_are_probabilities(pair_model):
     assert all(isinstance(p, float) and 0 <= p <= 1 for p in answers)
 
 
-def test_a_page_is_no_translation_of_itself(pair_model):
+def test_a_page_is_not_a_translation_of_itself(pair_model):
     assert pair_model.predict([(url, url) for url in URLS]) == [0.0] * len(URLS)
 
 
-def test_another_code_makes_a_pair_and_another_page_none(pair_model):
+def test_another_code_makes_a_pair_and_another_page_does_not(pair_model):
     yes, no = pair_model.predict(
         [
             ("https://example.org/en/about", "https://example.org/fr/about"),

@@ -1,6 +1,6 @@
 """The shipped URL models on real URLs: floors that no change may go below.
 
-The whole protocol takes minutes (`python -m training.evaluate`, figures in
+The whole protocol takes minutes (`python -m benchmarks.url_models`, figures in
 benchmarks/results/url_models.json); here is a fixed part of the test split. The floors
 are what the models reached when they were committed, less a point.
 """

@@ -56,9 +56,7 @@ ELSEWHERE = {
     "cd ": "what follows is typed in tests/integration/test_before_a_crawl.py",
     "python -m pytest": "make test",
     "python -m training.url": "hours; tests/unit/training",
-    "python -m training.data.titles": "likewise",
-    "python -m training.data.freedict": "likewise",
-    "python -m training.data.localizations": "likewise",
+    'python -c "from pathlib import Path; from training': "tests/unit/training/data",
 }
 # Pages whose commands are lines of output, or need a class that is made up.
 TYPED = [

@@ -1,4 +1,4 @@
-"""Bitext that carries URLs (Bitextor's TSV, TMX) → URL rows and pairs.
+"""Bitext with URLs (TSV of Bitextor, TMX) → pages and pairs; input: files.
 
 Data card. Source: `sent.gz` and `raw.gz` of Bitextor, whose first two columns are the
 URLs of a sentence pair (ParaCrawl and MaCoCu are published so), and TMX files with the
@@ -7,13 +7,12 @@ pages needs `MIN_SENTENCES` sentence pairs, or it is two pages that share a slog
 alignment is automatic: García-Romero et al. trained on MaCoCu v2 as it is. Licences as
 the corpus.
 
-    python -m training.data.bitext OUTDIR en,is FILE ...   (.gz, .tsv, .tmx)
+    bifocal data build bitext DATA --langs en,is FILE ...   (.gz, .tsv, .tmx)
 """
 
 from __future__ import annotations
 
 import gzip
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -22,14 +21,12 @@ from typing import IO, Any
 from lxml import etree
 
 from crawler.data import Lang, LangPair
+from crawler.errors import UsageError
 from crawler.languages import known_code
-from training.data.evidence import write_pairs, write_urls
-from training.data.tables import BadRow, PairRow, UrlRow, clean_pair
+from training.data.tables import BadRow, PairRow, Tables, UrlPair, UrlRow, clean_pair
 
-MIN_SENTENCES = 3  # per pair of pages; fewer is a shared menu or slogan
+MIN_SENTENCES = 3  # of two pages; fewer are a shared menu or slogan
 _URL_PROPERTIES = ("source-document", "url")
-
-UrlPair = tuple[str, str]
 
 
 def bitextor_urls(lines: Iterable[str], counts: Counter[str]) -> Iterator[UrlPair]:
@@ -49,7 +46,7 @@ def bitextor_urls(lines: Iterable[str], counts: Counter[str]) -> Iterator[UrlPai
 def tmx_urls(
     file: IO[bytes], langs: LangPair, counts: Counter[str]
 ) -> Iterator[UrlPair]:
-    """The URLs of each translation unit; damage ends the file, not the run."""
+    """The URLs of each translation unit; a damaged file is read up to the damage."""
     units = etree.iterparse(
         file,
         events=("end",),
@@ -119,21 +116,10 @@ def read_file(path: Path, langs: LangPair, counts: Counter[str]) -> Iterator[Url
             yield from bitextor_urls(lines, counts)
 
 
-def main(out: Path, langs: LangPair, files: list[Path]) -> None:
-    """Write both tables."""
-    counts: Counter[str] = Counter()
-    urls = (pair for file in files for pair in read_file(file, langs, counts))
-    pairs = page_pairs(urls, langs, counts)
+def tables(source: str, counts: Counter[str], langs: LangPair | None) -> Tables:
+    """The pairs of pages of one file, and the pages."""
+    if langs is None:
+        raise UsageError(f"{source}: of which languages? (add --langs, such as en,is)")
+    pairs = page_pairs(read_file(Path(source), langs, counts), langs, counts)
     sides = [(p.url_a, p.lang_a) for p in pairs] + [(p.url_b, p.lang_b) for p in pairs]
-    rows = [UrlRow(url, lang, "bitext") for url, lang in sides]
-    number = write_urls(out / "url_lang.tsv.gz", rows)
-    write_pairs(out / "url_pairs.tsv.gz", pairs)
-    print(f"{number} URLs and {len(pairs)} pairs written to {out}; {dict(counts)}")
-
-
-if __name__ == "__main__":
-    main(
-        Path(sys.argv[1]),
-        LangPair.parse(sys.argv[2]),
-        [Path(name) for name in sys.argv[3:]],
-    )
+    return Tables([UrlRow(url, lang, "bitext") for url, lang in sides], pairs)

@@ -1,23 +1,21 @@
-"""CLDR names → parallel short texts in two hundred languages.
+"""Names of the Unicode CLDR → terms in two hundred languages; no input.
 
-Data card. Source: the Unicode CLDR as packaged in `babel` (Unicode licence; a tool of
-this builder, no dependency of Bifocal: `pip install babel`). Names of languages,
-territories, scripts, currencies, months, days of the week and units: what date
-archives, country pages and language menus spell out, and the only lexicon that exists
-for thin languages. English is one side of every pair.
-
-    python -m training.data.cldr OUT.tsv.gz
+Data card. Source: the Unicode CLDR as packaged in `babel` (Unicode licence; only this
+builder needs it: `pip install babel`). Names of languages,
+territories, scripts, currencies, months, days of the week and units stand in the URLs
+of date archives and country pages, and are the only lexicon of some small languages.
+English is one side of every pair.
 """
 
 from __future__ import annotations
 
-import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
+from crawler.data import LangPair
 from crawler.languages import known_code
-from training.data.terms import TermPair, write_terms
+from training.data.tables import Tables, TermPair
 
 _TABLES = ("languages", "territories", "scripts", "currency_names", "months", "days")
 
@@ -58,6 +56,6 @@ def term_pairs() -> Iterator[TermPair]:
                 yield TermPair("en", other, lang, name, "cldr")
 
 
-if __name__ == "__main__":
-    out = Path(sys.argv[1])
-    print(f"{write_terms(out, term_pairs())} pairs of names written to {out}")
+def tables(source: str, counts: Counter[str], langs: LangPair | None) -> Tables:
+    """The names of all languages; the three arguments are not used."""
+    return Tables(terms=term_pairs())

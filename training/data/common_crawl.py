@@ -1,28 +1,25 @@
-"""Common Crawl's columnar index → URL rows.
+"""Common Crawl's columnar index → pages; input: Parquet files, globs, URLs.
 
 Data card. Source: the Parquet files of the columnar index (cc-index/table/cc-main/warc,
-one folder per crawl; the paper uses CC-MAIN-2023-06 and -14), on disk or by URL, where
-duckdb can read them. `content_languages` is CLD2's on the page text, up to three codes;
-the first counts, as in the paper. Pages that answered 200 with HTML only. At most
-`PER_LANGUAGE` URLs of a language (the paper's 600,000) and `PER_HOST` of a host and
-language, chosen by the hash of the URL: the same rows from the same files. The crawl's
-terms of use apply to the URLs. English is over-reported by CLD2 (paper, section 2.3).
-
-    python -m training.data.common_crawl OUTDIR 'FILES/*.parquet' ...
+one folder per crawl; the paper uses CC-MAIN-2023-06 and -14), on disk or by any URL
+that duckdb reads (https://, s3://). One input is read as a whole: give all files as one
+glob. `content_languages` is CLD2's on the page text, up to three codes; the first
+counts, as in the paper. Pages that answered 200 with HTML only. At most `PER_LANGUAGE`
+URLs of a language (the paper's 600,000) and `PER_HOST` of a host and language, chosen
+by the hash of the URL: the same rows from the same files. The crawl's terms of use
+apply to the URLs. CLD2 says English too often (paper, section 2.3).
 """
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from training.data.evidence import write_urls
-from training.data.tables import BadRow, UrlRow, clean_row
+from crawler.data import LangPair
+from training.data.tables import BadRow, Tables, UrlRow, clean_row
 
 PER_LANGUAGE = 600_000
-PER_HOST = 1_000  # a few hosts own thin languages
+PER_HOST = 1_000  # of small languages a few hosts have most pages
 
 _QUERY = """
 SELECT url, lang FROM (
@@ -59,12 +56,6 @@ def index_rows(
                     counts[f"bad/{reason}"] += 1
 
 
-def main(out: Path, files: list[str]) -> None:
-    """Write the table."""
-    counts: Counter[str] = Counter()
-    written = write_urls(out / "url_lang.tsv.gz", index_rows(files, counts))
-    print(f"{written} URLs written to {out}; {dict(counts)}")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+def tables(source: str, counts: Counter[str], langs: LangPair | None) -> Tables:
+    """The pages of a file or glob; of all languages."""
+    return Tables(index_rows([source], counts))

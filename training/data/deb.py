@@ -1,4 +1,4 @@
-"""Debian packages as archives: what the builders of `terms` read, nothing installed.
+"""Debian packages as archives: the builders of terms read them without installing.
 
 A .deb is an `ar` archive around a tar of the installed files.
 """
@@ -16,7 +16,7 @@ _HEADER = 60  # bytes in front of each member of an `ar` archive
 
 
 class BadPackage(ValueError):
-    """A file that is no Debian package, or a damaged one."""
+    """A file that is not a Debian package, or a damaged one."""
 
 
 def deb_files(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
@@ -33,12 +33,12 @@ def deb_files(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]
                     if stream:
                         yield member.name, stream.read()
     except (OSError, EOFError, tarfile.TarError, LZMAError, ValueError) as error:
-        raise BadPackage(f"{path}: no readable Debian package ({error})") from error
+        raise BadPackage(f"{path}: not a readable Debian package ({error})") from error
 
 
 def _ar_members(data: bytes) -> Iterator[tuple[str, bytes]]:
     if not data.startswith(b"!<arch>\n"):
-        raise ValueError("no ar archive")
+        raise ValueError("not an ar archive")
     at = 8
     while at + _HEADER <= len(data):
         header = data[at : at + _HEADER]

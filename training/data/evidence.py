@@ -1,8 +1,8 @@
-"""From declared languages to rows: what the builders of this folder share.
+"""Pairs from the translations that pages declare.
 
-A site says which pages are translations (hreflang, switchers, sitemaps) and is not
-always right. Here a declaration becomes a pair when the other page declares it back, or
-when the languages of both pages were detected and agree with it.
+A site declares translations by hreflang, language menus and sitemaps, not always
+rightly. A declaration becomes a pair if the other page declares it back, or if the
+languages of both pages were detected and agree with it.
 """
 
 from __future__ import annotations
@@ -10,20 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from crawler.data import Lang
 from crawler.urls import site_of
-from training.data.tables import BadRow, PairRow, UrlRow, clean_pair, write_table
-
-URL_COLUMNS = ("url", "lang", "source")
-NEGATIVE_COLUMNS = ("url_a", "url_b")
-PAIR_COLUMNS = ("url_a", "lang_a", "url_b", "lang_b", "code_only", "source")
+from training.data.tables import BadRow, PairRow, clean_pair
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A page says that another URL is its version in a language."""
+    """A page declares another URL its version in a language."""
 
     url: str
     other: str
@@ -76,35 +71,3 @@ def _doubt(
     if not mutual and detected is None:
         return "one-sided"
     return None
-
-
-def write_urls(path: Path, rows: Iterable[UrlRow]) -> int:
-    """Write `url_lang.tsv.gz`; each URL once, in order."""
-    unique = {row.url: row for row in rows}
-    return write_table(
-        path,
-        URL_COLUMNS,
-        ((url, unique[url].lang, unique[url].source) for url in sorted(unique)),
-    )
-
-
-def write_pairs(path: Path, rows: Iterable[PairRow]) -> int:
-    """Write `url_pairs.tsv.gz`; each pair once, in order."""
-    unique = {(row.url_a, row.url_b): row for row in rows}
-    return write_table(
-        path,
-        PAIR_COLUMNS,
-        (
-            (r.url_a, r.lang_a, r.url_b, r.lang_b, _flag(r.code_only), r.source)
-            for _, r in sorted(unique.items())
-        ),
-    )
-
-
-def write_negatives(path: Path, pairs: Iterable[tuple[str, str]]) -> int:
-    """Write `negatives.tsv.gz`: pages that are no translations; each pair once."""
-    return write_table(path, NEGATIVE_COLUMNS, sorted(set(pairs)))
-
-
-def _flag(value: bool | None) -> str | None:
-    return None if value is None else str(int(value))

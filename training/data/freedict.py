@@ -1,31 +1,29 @@
-"""FreeDict dictionaries → word pairs.
+"""FreeDict dictionaries → terms; input: Debian packages dict-freedict-*.deb.
 
 Data card. Source: the `dict-freedict-AAA-BBB` packages of Debian (freedict.org; more
 than a hundred dictionaries, GPL-2+ or freer, see /usr/share/doc/PACKAGE/copyright), as
-`apt-get download` gives them; nothing is installed. A .deb is an `ar` archive around a
-tar; inside are a dictd index (headword, offset, length) and a dictzip file (a gzip).
+`apt-get download` gives them; nothing is installed. Inside are a dictd index (headword,
+offset, length) and a dictzip file (a gzip).
 
-Entries are written for people: a headword line with pronunciation, then senses. Kept
-are translations of at most four words from the first lines of a sense; grammar,
-registers and examples are dropped. About one pair in twenty is noise (a label taken for
-a translation, words run together in the oldest dictionaries).
-
-    python -m training.data.freedict OUT.tsv.gz FILE.deb ...
+An entry is a headword line with pronunciation, then senses. Kept are translations of at
+most four words from the first lines of a sense; grammar, registers and examples are
+dropped. About one pair in twenty is noise (a label taken for a translation, words run
+together in the oldest dictionaries).
 """
 
 from __future__ import annotations
 
 import gzip
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from crawler.data import LangPair
 from crawler.errors import LanguageError
 from crawler.languages import language_of
 from training.data.deb import BadPackage, deb_files
-from training.data.terms import TermPair, write_terms
+from training.data.tables import Tables, TermPair
 
 _FILES = re.compile(r"/dictd/[^/]+\.(?:index|dict\.dz)$")
 _DIGITS = {
@@ -42,7 +40,7 @@ _MAX_TRANSLATIONS = 4
 
 
 def read_package(path: Path, counts: Counter[str]) -> Iterator[TermPair]:
-    """Word pairs of one package; what cannot be used is counted by reason."""
+    """Word pairs of one package; entries that cannot be used are counted by reason."""
     match = re.match(r"dict-freedict-([a-z]{3})-([a-z]{3})", path.name)
     if not match:
         counts["bad/not a dict-freedict package"] += 1
@@ -61,14 +59,14 @@ def read_package(path: Path, counts: Counter[str]) -> Iterator[TermPair]:
         counts["bad/damaged package"] += 1
         return
     if set(files) != {"index", "dict.dz"}:
-        counts["bad/no dictionary inside"] += 1
+        counts["bad/without a dictionary"] += 1
         return
     text = gzip.decompress(files["dict.dz"])
     for line in files["index"].decode("utf-8", "replace").splitlines():
         counts["rows"] += 1
         head, *place = line.split("\t")
         if len(place) != 2 or head.startswith("00"):
-            counts["bad/no entry"] += 1
+            counts["bad/not an entry"] += 1
             continue
         start, length = map(_number, place)
         entry = text[start : start + length].decode("utf-8", "replace")
@@ -105,14 +103,6 @@ def _number(digits: str) -> int:
     return value
 
 
-def main(out: Path, packages: list[Path]) -> None:
-    """Write the word pairs of all packages."""
-    counts: Counter[str] = Counter()
-    written = write_terms(
-        out, (pair for path in packages for pair in read_package(path, counts))
-    )
-    print(f"{written} word pairs written to {out}; {dict(counts)}")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), [Path(name) for name in sorted(sys.argv[2:])])
+def tables(source: str, counts: Counter[str], langs: LangPair | None) -> Tables:
+    """The word pairs of one package; of its own languages."""
+    return Tables(terms=read_package(Path(source), counts))

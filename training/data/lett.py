@@ -1,29 +1,26 @@
-"""WMT16 document alignment data (.lett) → URL rows, pairs, genuine negatives.
+"""WMT16 .lett files → pages, pairs, negatives; input: a folder with train.pairs.
 
 Data card. Source: the shared task's `lett.train/*.lett.gz` (49 sites) with
 `train.pairs` (1,624 pairs), English-French (data.statmt.org/wmt16). A line is one page:
 lang, mime, encoding, url, base64(html), base64(text). The gold list is not complete, so
 two pages of a site are negatives only when one of them is in the list with another
-partner (García-Romero et al. 2024, section 3.1: the links of a gold page). The
-test sites (lett.test, 203) are for evaluation only and must never be read with this.
-
-    python -m training.data.lett OUTDIR train.pairs FILE.lett.gz ...
+partner (García-Romero et al. 2024, section 3.1: the links of a gold page). The test
+sites (lett.test, 203) are for evaluation only: never build tables of them.
 """
 
 from __future__ import annotations
 
 import gzip
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from crawler.data import Lang
+from crawler.data import Lang, LangPair
+from crawler.errors import UsageError
 from crawler.extract.document import build_document
 from crawler.warc.lett import LettPage, read_lett
-from training.data.evidence import write_negatives, write_pairs, write_urls
-from training.data.tables import BadRow, PairRow, UrlRow, clean_pair
-from training.negatives import Closure, UrlPair, linked_negatives
+from training.data.tables import BadRow, PairRow, Tables, UrlPair, UrlRow, clean_pair
+from training.negatives import Closure, linked_negatives
 
 
 def read_gold(path: Path, counts: Counter[str]) -> list[PairRow]:
@@ -41,7 +38,7 @@ def read_gold(path: Path, counts: Counter[str]) -> list[PairRow]:
 def gold_negatives(
     pages: Iterable[LettPage], pairs: Iterable[PairRow], languages: Mapping[str, Lang]
 ) -> Iterator[UrlPair]:
-    """The pages of the gold list with what they link beside their partners."""
+    """Each page of the gold list with its links to other pages than its partner."""
     gold = [(pair.url_a, pair.url_b) for pair in pairs]
     partners = dict(gold) | {b: a for a, b in gold}
     closure = Closure(gold)
@@ -53,10 +50,16 @@ def gold_negatives(
             yield from linked_negatives(pair, links, languages, closure)
 
 
-def main(out: Path, gold_file: Path, files: list[Path]) -> None:
-    """Write URL rows, pairs, and `negatives.tsv.gz` (url_a, url_b)."""
-    counts: Counter[str] = Counter()
-    pairs = read_gold(gold_file, counts)
+def tables(source: str, counts: Counter[str], langs: LangPair | None) -> Tables:
+    """The rows of a folder of .lett.gz files with its list of true pairs."""
+    folder = Path(source)
+    lists, files = (sorted(folder.glob(name)) for name in ("*.pairs", "*.lett.gz"))
+    if not lists or not files:
+        raise UsageError(
+            f"{folder}: expected *.lett.gz files and a list *.pairs of true pairs"
+            " (lett.train and train.pairs of the WMT16 task)"
+        )
+    pairs = [pair for path in lists for pair in read_gold(path, counts)]
     gold = {url for pair in pairs for url in (pair.url_a, pair.url_b)}
     languages: dict[str, Lang] = {}
     kept: list[LettPage] = []
@@ -67,16 +70,4 @@ def main(out: Path, gold_file: Path, files: list[Path]) -> None:
                 if page.url in gold:
                     kept.append(page)
     rows = [UrlRow(url, lang, "wmt16") for url, lang in languages.items()]
-    urls = write_urls(out / "url_lang.tsv.gz", rows)
-    number = write_pairs(out / "url_pairs.tsv.gz", pairs)
-    negatives = write_negatives(
-        out / "negatives.tsv.gz", gold_negatives(kept, pairs, languages)
-    )
-    print(
-        f"{urls} URLs, {number} pairs and {negatives} genuine negatives written to"
-        f" {out}; {dict(counts)}"
-    )
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), [Path(name) for name in sys.argv[3:]])
+    return Tables(rows, pairs, gold_negatives(kept, pairs, languages))

@@ -1,14 +1,12 @@
-"""Translated messages of free software → parallel short texts.
+"""Translated messages of free software → terms; input: Debian packages.
 
 Data card. Source: Debian packages, as `apt-get download` gives them: gettext catalogues
 (`.mo`) under any folder, and MediaWiki's `i18n/LANG.json`. Content managers, finance,
 maps and country names (wordpress-l10n, mediawiki, iso-codes, gnucash-common, …; mostly
-GPL-2+, the list is in the model cards) write what menus and slugs of the web do, in
-more than a hundred languages, thin ones included. English is one side of every pair.
+GPL-2+, the list is in the model cards) use the words of menus and slugs of the web, in
+more than a hundred languages, small ones included. English is one side of every pair.
 Messages with place holders or markup, of more than ten words, or left untranslated are
-dropped and counted; each pair counts once.
-
-    python -m training.data.localizations OUT.tsv.gz FILE.deb ...
+dropped and counted.
 """
 
 from __future__ import annotations
@@ -16,15 +14,14 @@ from __future__ import annotations
 import json
 import re
 import struct
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from crawler.data import Lang
+from crawler.data import Lang, LangPair
 from crawler.languages import known_code
 from training.data.deb import BadPackage, deb_files
-from training.data.terms import TermPair, write_terms
+from training.data.tables import Tables, TermPair
 
 MAX_WORDS = 10  # longer ones are sentences of a manual
 _FILES = re.compile(r"\.mo$|/i18n/[^/]+\.json$")
@@ -73,7 +70,7 @@ def _read_json(data: bytes, counts: Counter[str]) -> Messages:
         content = json.loads(data)
         return {k: v for k, v in content.items() if isinstance(v, str)}
     except (ValueError, AttributeError):
-        counts["bad/no messages"] += 1
+        counts["bad/not a catalogue"] += 1
         return {}
 
 
@@ -97,7 +94,7 @@ def _read_mo(data: bytes, counts: Counter[str]) -> Messages:
             for table in tables
         ]
     except (struct.error, UnicodeDecodeError):
-        counts["bad/no messages"] += 1
+        counts["bad/not a catalogue"] += 1
         return {}
     # context EOT singular NUL plural
     return {
@@ -134,22 +131,10 @@ def _clean(text: str) -> str:
     return " ".join(_ACCELERATOR.sub("", text.strip()).split())
 
 
-def main(out: Path, packages: list[Path]) -> None:
-    """Write the parallel texts of all packages, each once."""
-    counts: Counter[str] = Counter()
-    seen: set[int] = set()  # hashes: some millions of pairs
-
-    def unique() -> Iterator[TermPair]:
-        for path in packages:
-            for term in package_terms(path, counts):
-                key = hash((term.text_a.lower(), term.lang_b, term.text_b.lower()))
-                if key not in seen:
-                    seen.add(key)
-                    yield term
-
-    written = write_terms(out, unique())
-    print(f"{written} parallel texts written to {out}; {dict(counts)}")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), [Path(name) for name in sorted(sys.argv[2:])])
+def tables(source: str, counts: Counter[str], langs: LangPair | None) -> Tables:
+    """The parallel texts of one package, each once; of all languages."""
+    found = {
+        (term.text_a.lower(), term.lang_b, term.text_b.lower()): term
+        for term in package_terms(Path(source), counts)
+    }
+    return Tables(terms=found.values())

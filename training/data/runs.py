@@ -1,24 +1,21 @@
-"""Runs of Bifocal itself → URL rows and pairs: every crawl can improve the models.
+"""Runs of Bifocal itself → pages and pairs; input: run directories.
 
 Data card. Source: run directories. Pairs are the ones that the aligner accepted with at
 least `MIN_SCORE`; languages are CLD2's on the main text of pages that were kept. Both
 are found by content, not by URL, so a model that is trained on them does not learn its
-own mistakes. Sites of the test split must be left out by whoever trains (`splits`).
-
-    python -m training.data.runs OUTDIR RUN_DIR ...
+own mistakes.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from crawler.data import LangPair
 from crawler.sinks.pairs import read_pairs
-from training.data.evidence import write_pairs, write_urls
-from training.data.tables import BadRow, PairRow, UrlRow, clean_pair, clean_url
+from training.data.tables import BadRow, PairRow, Tables, UrlRow, clean_pair, clean_url
 
 MIN_SCORE = 0.5  # of the aligner's combined score: what it accepts
 MIN_CONFIDENCE = 0.7  # share of a page's text that is in its language
@@ -52,23 +49,12 @@ def run_urls(run: Path, counts: Counter[str]) -> Iterator[UrlRow]:
                 else:
                     counts["dropped/language not sure"] += 1
             except (json.JSONDecodeError, KeyError, AttributeError):
-                counts["bad/no line of a crawl log"] += 1
+                counts["bad/not a line of a crawl log"] += 1
             except BadRow as reason:
                 counts[f"bad/{reason}"] += 1
 
 
-def main(out: Path, runs: list[Path]) -> None:
-    """Write both tables."""
-    counts: Counter[str] = Counter()
-    urls = write_urls(
-        out / "url_lang.tsv.gz", (row for run in runs for row in run_urls(run, counts))
-    )
-    pairs = write_pairs(
-        out / "url_pairs.tsv.gz",
-        (pair for run in runs for pair in run_pairs(run, counts)),
-    )
-    print(f"{urls} URLs and {pairs} pairs written to {out}; {dict(counts)}")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), [Path(name) for name in sys.argv[2:]])
+def tables(source: str, counts: Counter[str], langs: LangPair | None) -> Tables:
+    """The rows of one run, in the languages that it crawled for."""
+    run = Path(source)
+    return Tables(run_urls(run, counts), run_pairs(run, counts))

@@ -1,34 +1,29 @@
-"""Sitemaps with alternates → URL rows and pairs.
+"""Sitemaps with alternates → pages and pairs; input: files, or folders of them.
 
 Data card. Source: sitemap files (XML, gzipped or not) with Google's `xhtml:link
-rel=alternate hreflang`, from disk; a file's own address only matters for its errors.
-The declared language is taken as it stands: 1 to 4 % of such rows are wrong (by spot
-checks), mostly pages that were never translated. One-sided alternates are kept, since
-many generators list each group once.
-
-    python -m training.data.sitemaps OUTDIR SITEMAP ...
+rel=alternate hreflang`, from disk (those in WARC files: `hreflang`). The declared
+language is taken as it stands: 1 to 4 % of such rows are wrong (by spot checks), mostly
+pages that were never translated. One-sided alternates are kept, since many generators
+list each group once.
 """
 
 from __future__ import annotations
 
 import itertools
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from crawler.data import Lang
+from crawler.data import Lang, LangPair
 from crawler.extract.sitemap import Sitemap, read_sitemap
-from training.data.evidence import Declared, declared_pairs, write_pairs, write_urls
-from training.data.tables import PairRow, UrlRow
+from training.data.evidence import Declared, declared_pairs
+from training.data.tables import Tables, UrlRow
 
 SOURCE = "sitemap"
 
 
-def read_sitemaps(
-    sitemaps: Iterable[Sitemap], counts: Counter[str]
-) -> tuple[list[UrlRow], list[PairRow]]:
-    """Rows and pairs of many sitemaps; all versions of a page pair with each other."""
+def read_sitemaps(sitemaps: Iterable[Sitemap], counts: Counter[str]) -> Tables:
+    """The rows of many sitemaps; all versions of a page are pairs of each other."""
     languages: dict[str, Lang] = {}
     groups: dict[str, dict[str, Lang]] = defaultdict(dict)
     for sitemap in sitemaps:
@@ -48,18 +43,15 @@ def read_sitemaps(
         for a, b in itertools.permutations(sorted(group), 2)
     )
     pairs = declared_pairs(declarations, languages, counts, source=SOURCE, trusted=True)
-    return [UrlRow(url, lang, SOURCE) for url, lang in languages.items()], list(pairs)
+    urls = [UrlRow(url, lang, SOURCE) for url, lang in languages.items()]
+    return Tables(urls, list(pairs))
 
 
-def main(out: Path, files: list[Path]) -> None:
-    """Write both tables."""
-    counts: Counter[str] = Counter()
-    sitemaps = (read_sitemap(file.as_uri(), file.read_bytes()) for file in files)
-    rows, pairs = read_sitemaps(sitemaps, counts)
-    urls = write_urls(out / "url_lang.tsv.gz", rows)
-    number = write_pairs(out / "url_pairs.tsv.gz", pairs)
-    print(f"{urls} URLs and {number} pairs written to {out}; {dict(counts)}")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), [Path(name).resolve() for name in sys.argv[2:]])
+def tables(source: str, counts: Counter[str], langs: LangPair | None) -> Tables:
+    """The rows of a file, or of all *.xml* of a folder; of all languages."""
+    path = Path(source).resolve()
+    files = (
+        sorted(f for f in path.rglob("*") if f.is_file()) if path.is_dir() else [path]
+    )
+    found = (read_sitemap(file.as_uri(), file.read_bytes()) for file in files)
+    return read_sitemaps(found, counts)

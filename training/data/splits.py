@@ -1,15 +1,13 @@
-"""Train, dev and test, by site and never by URL.
+"""Train, dev and test: every site is in one of them.
 
 García-Romero et al. (2024), sections 2.1 and 3.1: URLs of one registered domain are
-only in one of the splits. A list that somebody fixed (`splits.tsv.gz`) is kept; a site
-that is on no list goes where a hash of its name sends it, so that data which arrive
-later, or in another order, never move a site.
+only in one of the splits. The table `splits` decides for the sites that it has; for all
+others a hash of the name does, so that data which arrive later, or in another order,
+never move a site.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
 import random
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,9 +15,18 @@ from pathlib import Path
 import xxhash
 
 from crawler.data import Site
+from training.data.tables import find_table, read_table
 
 TRAIN, DEV, TEST = "train", "dev", "test"
 SHARES = (0.8, 0.1, 0.1)  # the authors' code (create_urls_dataset.py)
+
+# Recorded sites that crawls are judged on: no model may be trained on them.
+JUDGED_SITES: tuple[Site, ...] = (
+    *("eccc-msc.github.io", "fullstackopen.com", "guardianproject.info", "hi.is"),
+    *("johnxlivingston.github.io", "lls-eustat.github.io", "opentermsarchive.org"),
+    *("ropensci.org", "scratchaddons.com", "spyder-ide.org", "vuejs.org"),
+    "wet-boew.github.io",
+)
 
 
 def split_of(
@@ -56,9 +63,9 @@ def fold_of(site: Site, folds: int, *, seed: int = 71213) -> int:
 def left_out(
     sites: Iterable[Site], without: Iterable[Site], share: float, *, seed: int
 ) -> set[Site]:
-    """`without`, and so many more that a share of the sites remains.
+    """The sites of `without`, and so many more that a share of the sites remains.
 
-    Smaller shares are parts of larger ones: what a learning curve adds is new.
+    The sites that a smaller share keeps are among those of a larger one.
 
     >>> len(left_out(["a.is", "b.is", "c.is", "d.is"], [], 0.25, seed=7))
     3
@@ -68,9 +75,8 @@ def left_out(
     return {*without, *order[round(share * len(order)) :]}
 
 
-def read_splits(path: Path) -> dict[Site, str]:
-    """A TSV with the columns registered_domain and split, gzipped or not."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8", newline="") as lines:
-        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return {row["registered_domain"]: row["split"] for row in rows}
+def read_splits(folder: Path) -> dict[Site, str]:
+    """The table `splits` of a folder of data; empty if there is none."""
+    path = find_table(folder, "splits")
+    rows = read_table(path, "splits") if path else ()
+    return {row[0]: row[1] for row in rows}

@@ -1,32 +1,30 @@
-"""Titles and headings of page pairs in recorded sites → parallel short texts.
+"""Titles and headings of page pairs → terms; input: run directories, or WARC=PAIRS.
 
-Data card. Source: WARC files with a table of true or accepted page pairs (`url_a lang_a
-url_b lang_b`, as ../shared/worlds/truth has them, or `pairs.tsv.gz` of a Bifocal run):
-the sites built from Debian packages give half a million pairs of titles in some thirty
-languages, technical in tone (GFDL, GPL, MPL, Apache; the list is in the model cards).
-Two pages of a pair give their titles, and their headings one by one when both have the
-same sequence of heading levels. Texts that are equal (left untranslated), longer than
-eight words, or written in another page's script of digits only are dropped and counted.
-
-    python -m training.data.titles OUT.tsv.gz WARC PAIRS.tsv[.gz] [WARC PAIRS ...]
+Data card. Source: recorded page pairs: those that a run of Bifocal accepted, or of a
+WARC file (or a folder of them) with a TSV table of pairs (`url_a lang_a url_b lang_b`).
+Sites built from the manuals in Debian packages give half a million pairs of titles in
+some thirty languages, technical in tone (GFDL, GPL, MPL, Apache; the list is in the
+model cards). Two pages of a pair give their titles, and their headings one by one when
+both have the same sequence of heading levels. Texts that are equal (left untranslated),
+longer than eight words or without letters are dropped and counted.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from crawler.data import Document
+from crawler.data import Document, LangPair
+from crawler.errors import UsageError
 from crawler.extract.document import build_document
 from crawler.urls import canonicalize
 from crawler.warc.reader import iter_pages
-from training.data.tables import BadRow, PairRow, clean_pair, read_rows
-from training.data.terms import TermPair, write_terms
+from training.data.runs import run_pairs
+from training.data.tables import PairRow, Tables, TermPair, read_pairs
 
-MAX_WORDS = 8  # longer ones are sentences, which no slug spells out
+MAX_WORDS = 8  # longer ones are sentences, which slugs do not have
 _HEADING = re.compile(r"<(h[1-4])\b")
 _NUMBERING = re.compile(r"^[\W\d]*\d[\d.]*[\W_]+|\s+[-–|·»:]\s+[^-–|·»:]*$")
 
@@ -91,18 +89,11 @@ def _unusable(a: str, b: str) -> str | None:
     return None
 
 
-def read_page_pairs(path: Path, counts: Counter[str]) -> Iterator[PairRow]:
-    """True pairs of a recorded site."""
-    for row in read_rows(path, ("url_a", "lang_a", "url_b", "lang_b")):
-        try:
-            yield clean_pair(row["url_a"], row["lang_a"], row["url_b"], row["lang_b"])
-        except BadRow as reason:
-            counts[f"bad/{reason}"] += 1
-
-
-def site_terms(warc: Path, pairs: Path, counts: Counter[str]) -> Iterator[TermPair]:
-    """The parallel texts of one recorded site, each once."""
-    rows = list(read_page_pairs(pairs, counts))
+def site_terms(
+    warc: Path, pairs: Iterable[PairRow], source: str, counts: Counter[str]
+) -> Iterator[TermPair]:
+    """The parallel texts of recorded page pairs, each once for two languages."""
+    rows = list(pairs)
     wanted = {url for row in rows for url in (row.url_a, row.url_b)}
     outlines: dict[str, Outline] = {}
     for page in iter_pages(warc):
@@ -116,22 +107,24 @@ def site_terms(warc: Path, pairs: Path, counts: Counter[str]) -> Iterator[TermPa
         if not a or not b:
             counts["dropped/page not recorded"] += 1
             continue
-        for term in pair_terms(row, a, b, warc.name.split(".warc")[0], counts):
+        for term in pair_terms(row, a, b, source, counts):
             known = seen[term.lang_a, term.lang_b]
             if (term.text_a, term.text_b) not in known:
                 known.add((term.text_a, term.text_b))
                 yield term
 
 
-def main(out: Path, inputs: list[Path]) -> None:
-    """Write the parallel texts of all sites."""
-    counts: Counter[str] = Counter()
-    sites = zip(inputs[::2], inputs[1::2])
-    written = write_terms(
-        out, (t for warc, pairs in sites for t in site_terms(warc, pairs, counts))
-    )
-    print(f"{written} parallel texts written to {out}; {dict(counts)}")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), [Path(name) for name in sys.argv[2:]])
+def tables(source: str, counts: Counter[str], langs: LangPair | None) -> Tables:
+    """The parallel texts of a run, or of WARC=PAIRS; of all languages."""
+    path, equals, pairs = source.partition("=")
+    if equals:
+        name = Path(path).name.split(".warc")[0]
+        rows = read_pairs(Path(pairs), counts)
+        return Tables(terms=site_terms(Path(path), rows, name, counts))
+    run = Path(source)
+    if not (run / "pairs.tsv.gz").exists():
+        raise UsageError(
+            f"{source}: no pairs.tsv.gz there (give run directories, or WARC=PAIRS.tsv)"
+        )
+    rows = run_pairs(run, counts)
+    return Tables(terms=site_terms(run / "warc", rows, run.name, counts))

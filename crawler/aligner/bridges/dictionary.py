@@ -1,7 +1,7 @@
 """Dictionary: a lexicon out of word lists that somebody else has made.
 
 In: tab-separated text, gzipped or not: a src word and a trg word a line, or a table
-with the columns `lang_a text_a lang_b text_b` (as `python -m training.data.freedict`
+with the columns `lang_a text_a lang_b text_b` (as `bifocal data build freedict`
 writes FreeDict's), of which other languages are passed over.  Out: a Lexicon.
 
 An entry of several words links each of one side with each of the other, if that makes

@@ -1,4 +1,4 @@
-"""Tiny local checkpoints of exactly the released forms (INTEROP 4.1)."""
+"""Tiny local checkpoints of exactly the released forms ."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def hub_folder(folder, model, *, pickled=False):
 
 
 def native_file(folder, model, task):
-    """What url2lang and parallel-urls-classifier save: torch.save of two tables."""
+    """A checkpoint as the authors' code saves it: torch.save of two tables."""
     write_tokenizer(folder)
     state = model.state_dict()
     encoder = {k[len("roberta.") :]: v for k, v in state.items() if "roberta." in k}
@@ -131,7 +131,7 @@ def test_a_pair_is_read_with_one_separator(tmp_path):
     assert ids.count(2) == 2  # between, and at the end
 
 
-def test_another_number_of_outputs_is_no_pair_model(tmp_path):
+def test_another_number_of_outputs_is_not_a_pair_model(tmp_path):
     with pytest.raises(ModelError, match="language model"):
         XlmrUrlPairModel(hub_folder(tmp_path / "m", network(162)))
 

@@ -78,17 +78,17 @@ def test_a_marker_of_two_languages_counts_for_both():
 def test_damaged_weights_are_one_clear_error(tmp_path, content):
     path = tmp_path / "weights.npz"
     path.write_bytes(content)
-    with pytest.raises(ModelError, match=r"weights\.npz: no weights"):
+    with pytest.raises(ModelError, match=r"weights\.npz: cannot be read as weights"):
         HashedUrlLanguageModel(path)
 
 
 def test_missing_weights_are_one_clear_error(tmp_path):
-    with pytest.raises(ModelError, match="no weights there"):
+    with pytest.raises(ModelError, match="cannot be read as weights"):
         HashedUrlLanguageModel(tmp_path / "none.npz")
 
 
 def test_weights_of_something_else_are_one_clear_error(tmp_path):
     path = tmp_path / "weights.npz"
     np.savez(path, meta="{}", other=np.zeros(3))
-    with pytest.raises(ModelError, match="no weights of a hashed language model"):
+    with pytest.raises(ModelError, match="not the weights of a hashed language model"):
         HashedUrlLanguageModel(path)

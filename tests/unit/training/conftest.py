@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from training.data.terms import TermPair, write_terms
+from training.data.tables import TermPair, write_terms
 
 WORDS = {
     "en": "news weather about people work house river spring letter garden".split(),

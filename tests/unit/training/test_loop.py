@@ -84,7 +84,7 @@ def test_another_networks_folder_is_one_clear_error(tmp_path):
 
 
 def test_the_papers_schedule():
-    """10 % of ten epochs are warm-up, then the inverse square root (SEEDS S4)."""
+    """10 % of ten epochs are warm-up, then the inverse square root ."""
     rate = _schedule(LoopConfig(), 100)
     assert rate(0) == pytest.approx(1 / 100)
     assert rate(99) == pytest.approx(1)
@@ -116,7 +116,7 @@ train(task, LoopConfig(max_epochs=2, batch_size=5), Path(sys.argv[1]))
 
 
 def test_two_processes_share_the_rows(tmp_path):
-    """What `accelerate launch` starts on two GPUs, with gloo on a CPU instead."""
+    """As `accelerate launch` does on two GPUs, here by gloo on a CPU."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     command = "-m torch.distributed.run --standalone --nproc-per-node 2".split()

@@ -24,7 +24,7 @@ def linked_folder(data_folder):
 
 def test_a_pair_has_at_most_thirteen_linked_negatives(linked_folder):
     collection = Collection.read(linked_folder)
-    assert collection.counts["bad/no http url"] == 1
+    assert collection.counts["bad/not an http url"] == 1
     rows = labelled_pairs(collection, PairDataConfig(negatives="linked"), seed=1)
     positives = sum(row.parallel for row in rows)
     assert positives == 80

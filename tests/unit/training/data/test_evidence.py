@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from training.data.evidence import Declared, declared_pairs, write_pairs, write_urls
-from training.data.tables import UrlRow, read_pairs, read_urls
+from training.data.evidence import Declared, declared_pairs
 
 EN, FR, IS = "https://a.org/en", "https://a.org/fr", "https://a.org/is"
 
@@ -28,7 +27,7 @@ def test_a_one_sided_declaration_needs_the_other_pages_language():
     assert pairs(declared, {EN: "en"}, trusted=True)[0] == [(EN, "en", FR, "fr")]
 
 
-def test_a_page_left_untranslated_is_no_pair():
+def test_a_page_left_untranslated_is_not_a_pair():
     found, counts = pairs([Declared(EN, IS, "is")], {EN: "en", IS: "en"})
     assert found == []
     assert counts == {"dropped/declared and detected language differ": 1}
@@ -40,16 +39,3 @@ def test_versions_on_other_sites_and_in_one_language_are_counted():
     found, counts = pairs(declared, {EN: "en", other: "fr"})
     assert found == []
     assert counts == {"dropped/other site": 1, "dropped/same language": 1}
-
-
-def test_what_is_written_is_read_in_order_and_once(tmp_path):
-    rows = [UrlRow(FR, "fr", "x"), UrlRow(EN, "en", "x"), UrlRow(FR, "fr", "x")]
-    assert write_urls(tmp_path / "u.tsv.gz", rows) == 2
-    assert [r.url for r in read_urls(tmp_path / "u.tsv.gz")] == [EN, FR]
-    found = list(
-        declared_pairs(
-            [Declared(EN, FR, "fr"), Declared(FR, EN, "en")], {}, Counter(), source="x"
-        )
-    )
-    write_pairs(tmp_path / "p.tsv.gz", found)
-    assert list(read_pairs(tmp_path / "p.tsv.gz")) == found

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from training.data.freedict import read_package, translations
-from training.data.terms import read_terms, write_terms
+from training.data.tables import read_terms, write_terms
 
 ENTRIES = {
     "abandon": "abandon /əˈbændən/ <v>\n1. aufgeben, verlassen (etw.)\n see: {leave}\n",

@@ -18,7 +18,7 @@ def page(url, text, head="", links=""):
 
 def read(*pages):
     counts = Counter()
-    rows, pairs, _ = read_recordings(pages, counts)
+    rows, pairs, _, _ = read_recordings(pages, counts)
     return (
         {r.url: r.lang for r in rows},
         [(p.url_a, p.lang_a, p.url_b, p.lang_b) for p in pairs],
@@ -26,7 +26,7 @@ def read(*pages):
     )
 
 
-def test_alternates_and_switchers_give_pairs():
+def test_alternates_and_language_menus_give_pairs():
     alternate = '<link rel="alternate" hreflang="fr" href="/fr/port">'
     switcher = '<a href="/en/harbour">English</a>'
     languages, pairs, _ = read(
@@ -69,3 +69,18 @@ def test_other_links_of_a_page_are_negatives():
     )
     assert len(found.pairs) == 1
     assert found.negatives == [("https://a.org/en/harbour", "https://a.org/en/boats")]
+
+
+def test_a_recorded_sitemap_gives_pairs():
+    sitemap = b"""<?xml version="1.0"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"
+        xmlns:xhtml="http://www.w3.org/1999/xhtml"><url><loc>https://a.org/en/wine</loc>
+<xhtml:link rel="alternate" hreflang="en" href="https://a.org/en/wine"/>
+<xhtml:link rel="alternate" hreflang="fr" href="https://a.org/fr/vin"/></url></urlset>"""
+    date = datetime(2026, 1, 1, tzinfo=UTC)
+    languages, pairs, counts = read(
+        Page("https://a.org/sitemap.xml", 200, (), sitemap, date)
+    )
+    assert languages == {"https://a.org/en/wine": "en", "https://a.org/fr/vin": "fr"}
+    assert pairs == [("https://a.org/en/wine", "en", "https://a.org/fr/vin", "fr")]
+    assert counts["sitemaps"] == 1

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import base64
+import gzip
 from collections import Counter
 
-from training.data.lett import gold_negatives, read_gold, read_lett
-from training.data.tables import PairRow
+import pytest
+
+from crawler.errors import UsageError
+from training.data.lett import gold_negatives, read_gold, read_lett, tables
+from training.data.tables import clean_pair
 
 
 def line(lang, url, html, text="text"):
@@ -42,7 +46,7 @@ def test_pages_are_read_and_bad_lines_counted():
 def test_links_of_a_gold_page_are_negatives_when_its_partner_is_linked():
     pages = list(read_lett(LINES, Counter()))
     languages = {p.url: p.lang for p in pages}
-    gold = [PairRow("http://a.org/en/harbour", "en", "http://a.org/fr/port", "fr")]
+    gold = [clean_pair("http://a.org/en/harbour", "en", "http://a.org/fr/port", "fr")]
     assert list(gold_negatives(pages, gold, languages)) == [
         ("http://a.org/en/harbour", "http://a.org/en/other")
     ]
@@ -55,4 +59,16 @@ def test_the_gold_list_is_english_first(tmp_path):
     counts = Counter()
     (pair,) = read_gold(tmp_path / "train.pairs", counts)
     assert (pair.lang_a, pair.lang_b) == ("en", "fr")
-    assert counts == {"bad/no http url": 1}
+    assert counts == {"bad/not an http url": 1}
+
+
+def test_a_folder_gives_pages_pairs_and_negatives(tmp_path):
+    (tmp_path / "train.pairs").write_text(
+        "http://a.org/en/harbour\thttp://a.org/fr/port\n"
+    )
+    (tmp_path / "a.lett.gz").write_bytes(gzip.compress(b"\n".join(LINES)))
+    found = tables(str(tmp_path), Counter(), None)
+    assert {row.lang for row in found.urls} == {"de", "en", "fr"}
+    assert len(list(found.pairs)) == len(list(found.negatives)) == 1
+    with pytest.raises(UsageError, match="expected"):
+        tables(str(tmp_path / "nowhere"), Counter(), None)

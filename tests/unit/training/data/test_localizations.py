@@ -6,8 +6,7 @@ import struct
 import tarfile
 from collections import Counter
 
-from training.data.localizations import main, package_terms
-from training.data.terms import read_terms
+from training.data.localizations import package_terms, tables
 
 
 def catalogue(messages):
@@ -71,15 +70,13 @@ def test_damage_is_counted(tmp_path):
     broken = tmp_path / "broken_1_all.deb"
     broken.write_bytes(b"!<arch>\n" + b"x" * 100)
     assert not list(package_terms(broken, counts))
-    assert (counts["bad/no messages"], counts["bad/damaged package"]) == (2, 1)
+    assert (counts["bad/not a catalogue"], counts["bad/damaged package"]) == (2, 1)
 
 
-def test_each_pair_is_written_once(tmp_path, capsys):
+def test_each_pair_comes_once(tmp_path):
     files = {
         f"locale/de/LC_MESSAGES/{name}.mo": catalogue({"News": "Neuigkeiten"})
         for name in "ab"
     }
-    out = tmp_path / "terms.tsv.gz"
-    main(out, [package(tmp_path, files)])
-    assert [term.text_b for term in read_terms(out)] == ["Neuigkeiten"]
-    assert capsys.readouterr().out.startswith("1 parallel texts written")
+    found = tables(str(package(tmp_path, files)), Counter(), None)
+    assert [term.text_b for term in found.terms] == ["Neuigkeiten"]

@@ -33,5 +33,5 @@ def test_accepted_pairs_and_sure_languages_of_a_run(tmp_path):
         "dropped/low score": 1,
         "rows": 5,
         "dropped/language not sure": 2,
-        "bad/no line of a crawl log": 2,
+        "bad/not a line of a crawl log": 2,
     }

@@ -1,13 +1,12 @@
-"""What more data would give: `python -m training.learning_curve KIND PROFILE ...`.
+"""Learning curve over sites: `python -m benchmarks.learning_curve KIND PROFILE ...`.
 
-    python -m training.learning_curve language language-hashed data=DATA out=OUT "$T"
-    python -m training.learning_curve pair pair-hashed data=DATA out=OUT "$T"
+    python -m benchmarks.learning_curve language language-hashed data=DATA out=OUT "$T"
+    python -m benchmarks.learning_curve pair pair-hashed data=DATA out=OUT "$T"
 
 Trains the hashed models on a quarter, a half and all of the train sites, the larger
 share around the smaller one, and judges each on test. All other words are those of
-`training.url_language` and `training.url_pair`; what the terms teach, no share takes
-away. A share that is in OUT already is not trained again. OUT/learning_curve.tsv is the
-table.
+`training.url_language` and `training.url_pair`; terms are not reduced. A share that is
+in OUT already is not trained again. OUT/learning_curve.tsv is the table.
 """
 
 from __future__ import annotations
