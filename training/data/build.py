@@ -169,18 +169,16 @@ def merge(data: Path) -> dict[str, int]:
             for table, split in tables.items():
                 path = data / table
                 path.parent.mkdir(exist_ok=True)
-                unfinished = path.with_name(f"unfinished-{path.name}")
                 unique = query.format(split=split)
                 if name == "terms":
                     found = database.execute(unique)
-                    written[table] = write_table(
-                        unfinished, COLUMNS[name], iter(found.fetchone, None)
-                    )
+                    rows_of = iter(found.fetchone, None)
+                    written[table] = write_table(path, COLUMNS[name], rows_of)
                 else:
+                    partial = path.with_name(f"{path.name}.partial")
                     database.sql(unique).write_parquet(
-                        str(unfinished), row_group_size=65_536
+                        str(partial), row_group_size=65_536
                     )
-                    metadata = pyarrow.parquet.read_metadata(unfinished)
-                    written[table] = metadata.num_rows
-                unfinished.replace(path)
+                    written[table] = pyarrow.parquet.read_metadata(partial).num_rows
+                    partial.replace(path)
     return written

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from crawler.data import LangPair
 from crawler.sinks.pairs import read_pairs
+from crawler.visits import read_visits
 from training.data.tables import BadRow, PairRow, Tables, UrlRow, clean_pair, clean_url
 
 MIN_SCORE = 0.5  # of the aligner's combined score: what it accepts
@@ -38,20 +39,15 @@ def run_pairs(run: Path, counts: Counter[str]) -> Iterator[PairRow]:
 
 def run_urls(run: Path, counts: Counter[str]) -> Iterator[UrlRow]:
     """The pages of a run whose language is sure."""
-    with (run / "crawl.jsonl").open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            counts["rows"] += 1
-            try:
-                visit = json.loads(line)
-                lang, confidence = visit.get("lang"), visit.get("confidence") or 0.0
-                if lang and confidence >= MIN_CONFIDENCE:
-                    yield UrlRow(clean_url(visit["url"]), lang, SOURCE)
-                else:
-                    counts["dropped/language not sure"] += 1
-            except (json.JSONDecodeError, KeyError, AttributeError):
-                counts["bad/not a line of a crawl log"] += 1
-            except BadRow as reason:
-                counts[f"bad/{reason}"] += 1
+    for visit in read_visits(run / "crawl.jsonl"):
+        counts["rows"] += 1
+        if not visit.lang or visit.confidence < MIN_CONFIDENCE:
+            counts["dropped/language not sure"] += 1
+            continue
+        try:
+            yield UrlRow(clean_url(visit.url), visit.lang, SOURCE)
+        except BadRow as reason:
+            counts[f"bad/{reason}"] += 1
 
 
 def tables(source: str, counts: Counter[str], langs: LangPair | None) -> Tables:

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from crawler.atomic import atomic_text
 from crawler.data import Lang, Site
 from crawler.errors import UsageError
 from crawler.handles import stripped_forms
@@ -253,9 +254,8 @@ def write_table(
 ) -> int:
     """Write a TSV table, gzipped if its name says so; returns the number of rows."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    opener = gzip.open if path.suffix == ".gz" else open
     written = 0
-    with opener(path, "wt", encoding="utf-8", newline="") as out:
+    with atomic_text(path) as out:
         out.write("\t".join(columns) + "\n")
         for row in rows:
             out.write("\t".join("" if c is None else str(c) for c in row) + "\n")

@@ -17,13 +17,14 @@ def test_accepted_pairs_and_sure_languages_of_a_run(tmp_path):
             PairScore("https://a.org/en/y", "https://a.org/is/z", 0.2),
         ],
     )
+    common = {"site": "a.org", "status": 200, "time": "2026-01-01T00:00:00Z"}
     visits = [
         {"url": "https://a.org/en/x", "lang": "en", "confidence": 0.98},
         {"url": "https://a.org/mixed", "lang": "en", "confidence": 0.5},
-        {"url": "https://a.org/image", "lang": None, "confidence": None},
+        {"url": "https://a.org/image"},
     ]
-    log = "\n".join(json.dumps(visit) for visit in visits) + "\n[1\n[]\n"
-    (tmp_path / "crawl.jsonl").write_text(log)
+    log = "".join(json.dumps(common | visit) + "\n" for visit in visits)
+    (tmp_path / "crawl.jsonl").write_text(log + "[1\n[]\n")
     counts = Counter()
     (pair,) = run_pairs(tmp_path, counts)
     assert (pair.url_a, pair.lang_a, pair.lang_b) == ("https://a.org/en/x", "en", "is")
@@ -31,7 +32,6 @@ def test_accepted_pairs_and_sure_languages_of_a_run(tmp_path):
     assert counts == {
         "pairs": 2,
         "dropped/low score": 1,
-        "rows": 5,
+        "rows": 3,
         "dropped/language not sure": 2,
-        "bad/not a line of a crawl log": 2,
     }
