@@ -50,9 +50,10 @@ from crawler.aligner.seed_groups import seed_groups
 from crawler.data import LangPair, Page
 from crawler.handles import handle_of
 from crawler.realign.matching_ngrams import MatchingNgrams
+from crawler.realign.records import PageRecord
 from crawler.realign.request import load_lexicon
 from crawler.realign.shuffle import Shuffle, write_records
-from crawler.realign.steps import Extraction, Extractor, Record, align_group, extract
+from crawler.realign.steps import Extraction, Extractor, align_group, extract
 from crawler.urls import hash64, site_of
 from crawler.warc.inputs import Piece
 from crawler.warc.reader import iter_pages
@@ -186,7 +187,7 @@ def index(pages: int, langs: LangPair, folder: Path) -> dict[str, Any]:
         groups = (f"site{number}-{group}.example" for group in count())
         files.append(folder / f"{number:06}.records")
         records = (
-            Record(group, lang, hash64(f"{group}{lang}{page}"), b"")
+            PageRecord(group, lang, hash64(f"{group}{lang}{page}"), b"")
             for group in islice(groups, -(-FILE_PAGES // 128))
             for page in range(64)
             for lang in langs

@@ -63,9 +63,9 @@ def run(args: argparse.Namespace) -> int:
     from crawler.aligner.profile import AlignProfile
     from crawler.config import load_profile
     from crawler.realign.local import align_collection
-    from crawler.realign.request import Request
+    from crawler.realign.request import AlignRequest
 
-    request = Request(
+    request = AlignRequest(
         tuple(args.paths),
         _languages(args.langs),
         Path(args.out),

@@ -26,17 +26,19 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
+from crawler.aligner.arrays import places_in
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.candidates.shingles import matching, meetings
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.search import bridge_of
-from crawler.data import LangPair
-from crawler.realign.steps import decode
+from crawler.data import LangPair, PairScore
+from crawler.realign.records import decode
 from crawler.urls import hash64
 
 Rows = NDArray[Any]  # of one of the types below
 Shards = Iterator[tuple[int, Rows]]
 Pages = NDArray[np.uint64]  # hashes of URLs, never 0
+Groups = tuple[Pages, NDArray[np.int64]]  # pages, sorted, and the group of each
 
 _POSTING = np.dtype([("gram", "u8"), ("page", "u8"), ("is_trg", "?")])
 # Without one of the pages, what all n-grams of the other weigh together. Weights are
@@ -45,9 +47,12 @@ _MEETING = np.dtype([("src", "u8"), ("trg", "u8"), ("weight", "i8")])
 _WEIGHED = np.dtype([*_MEETING.descr, ("whole", "i8")])  # all n-grams of src
 _RANKED = np.dtype([("src", "u8"), ("trg", "u8"), ("cosine", "f8"), ("best", "?")])
 _PAIR = np.dtype([("src", "u8"), ("trg", "u8")])
-NO_PAIRS = np.empty(0, _PAIR)
 _UNIT = 1024  # of a weight: an n-gram on a third of a thousand pages has 32,000
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_SHARD_PAGES = 10_000  # their n-grams, 7 KB a page, are sorted in memory
+_GROUP_PAGES = 5000  # aligned together: some seconds of work
+
+ALL_SITES = "all-sites"  # the site that pages of a group are of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,11 @@ class MatchingNgrams:
     shards: int  # of each step
 
     STEPS = ("meet", "weigh", "rank", "choose")
+
+    @classmethod
+    def of(cls, profile: AlignProfile, pages: int) -> MatchingNgrams:
+        """With as many shards as so many pages need."""
+        return cls(profile, pages, 1 + pages // _SHARD_PAGES)
 
     def run(self, step: str, rows: Iterable[Rows]) -> Shards:
         """A step by its name, for the rows of a shard."""
@@ -76,7 +86,7 @@ class MatchingNgrams:
         config = self.profile.shingles
         found = [np.empty(0, _POSTING)]
         for data in records:
-            features, _ = decode(data)
+            features, _ = decode(data, langs)
             if features is not None:
                 grams = matching(bridge.encode(features), config, config.sampled_bits)
                 rows = np.empty(len(grams), _POSTING)
@@ -195,7 +205,33 @@ def _summed(met: Rows) -> Rows:
     return summed
 
 
-def group(pairs: Rows, size: int) -> tuple[Pages, NDArray[np.int64]]:
+def pages_in(pairs: Iterable[PairScore]) -> Pages:
+    """The pages of some pairs, and their copies, sorted."""
+    urls = (
+        url
+        for pair in pairs
+        for url in (pair.src_url, pair.trg_url, *pair.src_twins, *pair.trg_twins)
+    )
+    return np.unique(np.fromiter(map(hash64, urls), np.uint64))
+
+
+def group_of(pages: Pages, groups: Groups | None) -> NDArray[np.int64]:
+    """The group of each page, -1 for those that are in none; None: all are in one."""
+    if groups is None:
+        return np.zeros(len(pages), np.int64)
+    known, numbers = groups
+    if not len(known):
+        return np.full(len(pages), -1)
+    places, is_known = places_in(known, pages)
+    return np.where(is_known, numbers[places], -1)
+
+
+def grouped(shards: Iterable[Rows]) -> Groups:
+    """The groups that the pairs of `choose` make."""
+    return group(np.concatenate([np.empty(0, _PAIR), *shards]), _GROUP_PAGES)
+
+
+def group(pairs: Rows, size: int) -> Groups:
     """The pages of some pairs, sorted, and the number of the group that each is in.
 
     Pages that a chain of pairs connects are in one group; small groups are joined up to

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,17 @@ from crawler.rundir import RunDir
 from crawler.warc.inputs import PIECE_SIZE, Piece, find_inputs, pieces_of
 
 
+def pairs_of(langs: Sequence[Lang]) -> list[LangPair]:
+    """Every combination of languages, in the order in which they were named.
+
+    >>> [str(pair) for pair in pairs_of(["en", "is", "pl"])]
+    ['en,is', 'en,pl', 'is,pl']
+    """
+    return [LangPair(src, trg) for src, trg in combinations(langs, 2)]
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
+class AlignRequest:
     """Which pages are to be paired, how, and where the pairs go."""
 
     paths: tuple[str, ...]
@@ -54,8 +64,11 @@ class Request:
         """The run directory of a pair of languages."""
         return self._run(langs, self.out)
 
-    def known(self, langs: LangPair) -> Lexicon | None:
-        """The lexicon that a pair of languages starts with."""
+    def known(self) -> dict[LangPair, Lexicon | None]:
+        """All pairs of the languages, and the lexicon that each starts with."""
+        return {langs: self._known(langs) for langs in pairs_of(self.langs)}
+
+    def _known(self, langs: LangPair) -> Lexicon | None:
         path = self.lexicon
         if path is not None and path.is_dir():
             path = self._run(langs, path).lexicon

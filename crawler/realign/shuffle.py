@@ -20,15 +20,17 @@ from numpy.typing import NDArray
 
 from crawler.atomic import atomic_file
 from crawler.data import Lang, LangPair
-from crawler.realign.steps import Record
+from crawler.realign.records import PageRecord
 
 _OPEN_FILES = 256  # a process may have 1,024
 
 
-def write_records(path: Path, records: Iterable[Record], langs: Sequence[Lang]) -> int:
+def write_records(
+    path: Path, records: Iterable[PageRecord], langs: Sequence[Lang]
+) -> int:
     """Write records and their index beside them; returns how many there were."""
     numbers: dict[str, int] = {}
-    codes = {lang: code for code, lang in enumerate(("", *langs))}
+    codes = {lang: code for code, lang in enumerate((None, *langs))}
     columns = tuple(array(kind) for kind in "IBQQI")
     offset = 0
     with atomic_file(path) as file:
@@ -36,7 +38,7 @@ def write_records(path: Path, records: Iterable[Record], langs: Sequence[Lang]) 
             values = (
                 numbers.setdefault(record.group, len(numbers)),
                 codes[record.lang],
-                record.page,
+                record.page or 0,
                 offset,
                 len(record.data),
             )

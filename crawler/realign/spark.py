@@ -1,10 +1,10 @@
-"""Offline, on a cluster: the steps of one machine as a job of Spark.
+"""The steps of an alignment on a cluster, as a job of Spark.
 
     pieces ──extract──▶ records ──repartition by group, sorted──▶ align_group ──▶ pairs
 
-Nothing is decided here. What a task gives is computed from its piece or its group alone
-and travels as rows, counters too, so a task that is lost is done again and nothing of
-it counts twice. The driver writes the run directory: pairs are 1 % of what was read.
+What a task gives is computed from its piece or its group alone and travels as rows,
+counters too, so a task that is lost is done again and nothing of it counts twice. The
+driver writes the run directory: pairs are 1 % of what was read.
 
 Executors need Python with this project in it: docs/realign.md says how to send it.
 """
@@ -15,8 +15,8 @@ import logging
 import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -30,20 +30,22 @@ import xxhash
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.seed_groups import merge_lexicons, seed_groups
 from crawler.data import Lang, LangPair, PairScore, Site
 from crawler.errors import RunDirError, RunError
-from crawler.realign.across import ALL_SITES, group_of, grouped, paired, plan
-from crawler.realign.matching_ngrams import MatchingNgrams, Pages, Rows, Shards
-from crawler.realign.request import Request, summary
-from crawler.realign.steps import (
-    Extraction,
-    Extractor,
-    align_group,
-    extract,
-    pairs_of,
+from crawler.realign.matching_ngrams import (
+    ALL_SITES,
+    Groups,
+    MatchingNgrams,
+    Pages,
+    Rows,
+    Shards,
+    group_of,
+    grouped,
+    pages_in,
 )
-from crawler.sinks.pairs import write_pairs
+from crawler.realign.plan import Sizes, align_pages
+from crawler.realign.request import AlignRequest, pairs_of
+from crawler.realign.steps import Extraction, Extractor, align_group, extract
 from crawler.warc.inputs import Piece, Revisits
 
 logger = logging.getLogger(__name__)
@@ -51,6 +53,7 @@ logger = logging.getLogger(__name__)
 # (which pair of languages, group of sites); _NOTES for what is known of a whole piece
 _Key = tuple[int, str]
 _NOTES: _Key = (-1, "")
+_Row = tuple[Lang | None, int | None, bytes]  # a PageRecord without its group
 # ((is it one across sites, name of the group), its pairs, what they taught, counters)
 _Result = tuple[tuple[bool, str], list[PairScore], Lexicon, Counter[str]]
 # Tasks for each core: a slow one must not be the last (Spark's tuning guide: 2 to 3).
@@ -59,35 +62,20 @@ _TASKS_PER_CORE = 3
 _MAX_IN_MEMORY = 20_000
 
 
-def align_on_spark(request: Request, master: str) -> dict[str, Any]:
+def align_on_spark(request: AlignRequest, master: str) -> dict[str, Any]:
     """Pair the pages of a collection; returns the stats of all pairs of languages.
 
     `master`: `local[2]`, `spark://HOST:PORT`, `yarn`; under spark-submit, its own.
     """
-    langs_pairs = pairs_of(request.langs)
-    runs = [request.run(langs) for langs in langs_pairs]
-    if any(run.run_json.exists() for run in runs):
+    known = request.known()
+    if any(request.run(langs).run_json.exists() for langs in known):
         raise RunDirError(f"{request.out}: holds a run already (choose another --out)")
     inputs = request.inputs(request.paths)
-    counts: Counter[str] = Counter()
-    pieces = request.pieces(inputs, counts)
-    known = [request.known(langs) for langs in langs_pairs]
-    for run, langs, lexicon in zip(runs, langs_pairs, known):
-        run.open(langs)
-        run.write(request.about(langs, inputs, lexicon))
     context = _context(master)
     from py4j.protocol import Py4JJavaError
 
     try:
-        job = _Job(context, request, pieces)
-        counts.update(job.counts)
-        for number, (run, lexicon) in enumerate(zip(runs, known)):
-            pairs, counted, learned = job.align(number, lexicon)
-            if learned:
-                learned.save(run.lexicon)
-            written = write_pairs(run.pairs, pairs)
-            stats = {**(counts + counted), "pages": counts["pages"], "pairs": written}
-            run.write_stats(stats)
+        return align_pages(request, inputs, known, SparkCluster(context, request))
     except Py4JJavaError as error:
         cause = str(error.java_exception.getMessage()).strip().splitlines()
         raise RunError(
@@ -95,7 +83,6 @@ def align_on_spark(request: Request, master: str) -> dict[str, Any]:
         ) from error
     finally:
         context.stop()
-    return summary(runs)
 
 
 def _context(master: str) -> Any:
@@ -123,130 +110,154 @@ def _context(master: str) -> Any:
     return context
 
 
-class _Job:
-    """Records by group, extracted once; `counts` has what was counted on the way."""
+class SparkCluster:
+    """An executor: see `crawler.realign.plan`. RDDs are Any: pyspark has no types."""
 
-    def __init__(self, context: Any, request: Request, pieces: Sequence[Piece]) -> None:
-        self._context = context
-        self._profile = request.profile
-        self._pairs = pairs_of(request.langs)
+    def __init__(self, context: Any, request: AlignRequest) -> None:
+        self.context = context
+        self.profile = request.profile
+        self.pairs = pairs_of(request.langs)
+        self.records: Any = None
+        self.sizes: Mapping[int, dict[str, Sizes]] = {}
+        self._langs = request.langs
         self._partitions = _TASKS_PER_CORE * context.defaultParallelism
-        splits = context.parallelize(list(pieces), max(len(pieces), 1))
-        self._across_sites = request.across_sites
-        read = partial(_records, langs=request.langs)
-        self._records = self._by_group(splits.mapPartitions(read))
+
+    def extract(self, pieces: Sequence[Piece]) -> Counter[str]:
+        """Read the records of all pages, those that revisits stand for last."""
+        splits = self.context.parallelize(list(pieces), max(len(pieces), 1))
+        read = partial(_records, langs=self._langs)
+        self.records = self.by_group(splits.mapPartitions(read))
         found = self._survey()
         if found.revisits:
-            wanted = context.broadcast(found.revisits)
-            again = splits.mapPartitions(
-                partial(_records, langs=request.langs, revisits=wanted)
-            )
-            self._records = self._by_group(splits.mapPartitions(read).union(again))
+            again = partial(read, revisits=self.context.broadcast(found.revisits))
+            both = splits.mapPartitions(read).union(splits.mapPartitions(again))
+            self.records = self.by_group(both)
             found = self._survey()
-        self._sizes = found.sizes
+        self.sizes = found.sizes
         urls = {url for urls in found.revisits.values() for url in urls}
-        self.counts = +found.counts
-        if missing := len(urls - found.found):
-            self.counts["warc/dropped/revisit"] += missing
+        found.counts["warc/dropped/revisit"] += len(urls - found.found)
+        return +found.counts
 
-    def _by_group(self, records: Any) -> Any:
+    def by_group(self, records: Any) -> Any:
+        """The records of a group together, in one partition."""
         return records.repartitionAndSortWithinPartitions(
             self._partitions, _place, keyfunc=_same
         )
 
     def _survey(self) -> _Survey:
-        """What is known before anything is aligned."""
         survey = _Survey()
-        for key, value in self._records.mapPartitions(_sizes).toLocalIterator():
+        for key, value in self.records.mapPartitions(_sizes).toLocalIterator():
             if key == _NOTES:
                 survey.add(value)
             else:
                 number, group = key
-                src, trg = self._pairs[number]
+                src, trg = self.pairs[number]
                 survey.sizes[number][group] = value[src], value[trg]
         return survey
 
-    def align(
-        self, number: int, known: Lexicon | None
-    ) -> tuple[Iterator[PairScore], Counter[str], Lexicon | None]:
-        """Pairs in order, counters, and the lexicon at the end."""
-        from pyspark import StorageLevel
+    def job(self, langs: LangPair) -> _Job:
+        """The groups for two languages."""
+        return _Job(self, self.pairs.index(langs))
 
-        sizes = self._sizes[number]
-        first = seed_groups(sizes, self._profile)
-        others = sizes.keys() - set(first)
-        early = self._align(number, first, known).persist(StorageLevel.DISK_ONLY)
-        lessons = dict(early.map(_lesson).collect())
-        learned = merge_lexicons(known, (lessons[group] for group in first))
-        late = self._align(number, others, known or learned)
-        results = early.union(late).persist(StorageLevel.DISK_ONLY)
-        if self._across_sites:
-            across = self._align_across(number, results, learned)
-            results = results.union(across).persist(StorageLevel.DISK_ONLY)
-        counts: Counter[str] = Counter()
-        for counted in results.map(itemgetter(3)).toLocalIterator():
-            counts.update(counted)
-        ordered = results.map(_pairs).sortByKey()
-        pairs = (pair for _, found in ordered.toLocalIterator() for pair in found)
-        return pairs, counts, learned
+
+class _Job:
+    """The groups of sites for two languages: see `crawler.realign.plan`."""
+
+    def __init__(self, cluster: SparkCluster, number: int) -> None:
+        self._cluster = cluster
+        self._number = number  # of the pair of languages
+        self._langs = cluster.pairs[number]
+        self._results: list[Any] = []
+
+    def sizes(self) -> Mapping[str, Sizes]:
+        return self._cluster.sizes.get(self._number, {})
+
+    def learn(self, groups: Sequence[str], known: Lexicon | None) -> list[Lexicon]:
+        self.align(groups, known)
+        learned = dict(self._results[-1].map(_learned).collect())
+        return [learned[group] for group in groups]
+
+    def align(self, groups: Collection[str], known: Lexicon | None) -> None:
+        pages = {group: sum(self.sizes()[group]) for group in groups}
+        self._align(self._cluster.records, pages, known, None)
 
     def _align(
-        self, number: int, groups: Collection[str], known: Lexicon | None
-    ) -> Any:
-        task = _Task(number, self._pairs[number], self._profile, None)
-        pages = {group: sum(self._sizes[number][group]) for group in groups}
-        return self._aligned(self._records, task, pages, known)
+        self,
+        records: Any,
+        pages: Mapping[str, int],
+        known: Lexicon | None,
+        site: Site | None,
+    ) -> None:
+        """Align the groups that have so many pages; `site`: that all pages are of."""
+        from pyspark import StorageLevel
 
-    def _aligned(
-        self, records: Any, task: _Task, pages: dict[str, int], known: Lexicon | None
-    ) -> Any:
-        groups = self._context.broadcast(pages)
-        lexicon = self._context.broadcast(known)
-        return records.mapPartitions(
-            partial(_aligned, task=task, groups=groups, known=lexicon)
+        task = _Task(self._number, self._langs, self._cluster.profile, site)
+        wanted = self._broadcast(pages)
+        lexicon = self._broadcast(known)
+        aligned = partial(_aligned, task=task, groups=wanted, known=lexicon)
+        results = records.mapPartitions(aligned)
+        self._results.append(results.persist(StorageLevel.DISK_ONLY))
+
+    def unpaired(self) -> Sizes:
+        pages = [pages_in(()), *self._all.map(_pages_of).toLocalIterator()]
+        paired = self._broadcast(np.unique(np.concatenate(pages)))
+        left = partial(_left, number=self._number, paired=paired)
+        self._left = self._cluster.records.mapPartitions(left)
+        counted = self._left.map(itemgetter(0)).countByValue()
+        self._unpaired = (
+            counted.get(self._langs.src, 0),
+            counted.get(self._langs.trg, 0),
         )
+        return self._unpaired
 
-    def _align_across(self, number: int, results: Any, known: Lexicon | None) -> Any:
-        """Align the pages that have no partner yet, whatever their sites."""
-        langs = self._pairs[number]
-        pages = [paired(()), *results.map(_pages_of).toLocalIterator()]
-        done = self._context.broadcast(np.unique(np.concatenate(pages)))
-        left = self._records.mapPartitions(partial(_left, number=number, done=done))
-        counted = left.map(itemgetter(0)).countByValue()
-        sizes = counted.get(langs.src, 0), counted.get(langs.trg, 0)
-        matching = plan(sizes, self._profile)
-        if not min(sizes):
-            return self._context.emptyRDD()
-        if matching is None or known is None:
-            groups = None
-            tasks = {_name(0): sum(sizes)}
-        else:
-            lexicon = self._context.broadcast(known)
-            posted = partial(_posted, matching=matching, langs=langs, known=lexicon)
-            rows = left.mapPartitions(posted)
-            for step in MatchingNgrams.STEPS:
-                met = partial(_step, step=step, matching=matching)
-                rows = rows.groupByKey(matching.shards).flatMap(met)
-            groups = grouped(found for _, found in rows.toLocalIterator())
-            tasks = {_name(n): c for n, c in enumerate(np.bincount(groups[1]).tolist())}
-        placed = self._context.broadcast(groups)
-        keyed = left.mapPartitions(partial(_placed, number=number, groups=placed))
-        task = _Task(number, langs, self._profile, ALL_SITES)
-        return self._aligned(self._by_group(keyed), task, tasks, known)
+    def match(self, matching: MatchingNgrams, known: Lexicon) -> Groups:
+        post = partial(
+            _posted,
+            matching=matching,
+            langs=self._langs,
+            known=self._broadcast(known),
+        )
+        rows = self._left.mapPartitions(post)
+        for step in MatchingNgrams.STEPS:
+            met = partial(_step, step=step, matching=matching)
+            rows = rows.groupByKey(matching.shards).flatMap(met)
+        return grouped(found for _, found in rows.toLocalIterator())
+
+    def align_across(self, groups: Groups | None, known: Lexicon | None) -> None:
+        place = partial(_placed, number=self._number, groups=self._broadcast(groups))
+        records = self._cluster.by_group(self._left.mapPartitions(place))
+        sizes = np.bincount(groups[1]).tolist() if groups else [sum(self._unpaired)]
+        pages = {_name(group): size for group, size in enumerate(sizes)}
+        self._align(records, pages, known, ALL_SITES)
+
+    def _broadcast(self, value: Any) -> Any:
+        return self._cluster.context.broadcast(value)
+
+    @property
+    def _all(self) -> Any:
+        return self._cluster.context.union(self._results)
+
+    def pairs(self) -> Iterator[PairScore]:
+        ordered = self._all.map(itemgetter(0, 1)).sortByKey()
+        return (pair for _, found in ordered.toLocalIterator() for pair in found)
+
+    def counts(self) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        for counted in self._all.map(itemgetter(3)).toLocalIterator():
+            counts.update(counted)
+        return counts
 
 
 @dataclass(slots=True)
 class _Survey:
     """What the first pass over the records finds."""
 
-    counts: Counter[str]
-    revisits: dict[str, list[str]]
-    found: set[str]
-    sizes: defaultdict[int, dict[str, tuple[int, int]]]
-
-    def __init__(self) -> None:
-        self.counts, self.revisits, self.found = Counter(), {}, set()
-        self.sizes = defaultdict(dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    revisits: dict[str, list[str]] = field(default_factory=dict)
+    found: set[str] = field(default_factory=set)
+    sizes: defaultdict[int, dict[str, Sizes]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
 
     def add(self, extraction: Extraction) -> None:
         self.counts.update(extraction.counts)
@@ -288,7 +299,7 @@ def _records(
         extraction = Extraction()
         for record in extract(piece, reader, extraction, wanted):
             for number, pair in pairs:
-                if not record.lang or record.lang in pair:
+                if record.lang is None or record.lang in pair:
                     yield (number, record.group), tuple(record[1:])
         yield _NOTES, extraction
 
@@ -301,8 +312,8 @@ def _sizes(records: Iterable[tuple[_Key, Any]]) -> Iterator[tuple[_Key, Any]]:
             continue
         pages: defaultdict[Lang, set[int]] = defaultdict(set)
         for _, (lang, page, _data) in rows:
-            pages[lang].add(page)
-        pages.pop("", None)
+            if lang is not None:
+                pages[lang].add(page)
         if len(pages) == 2:
             yield key, {lang: len(found) for lang, found in pages.items()}
 
@@ -330,13 +341,9 @@ def _aligned(
             )
 
 
-def _lesson(result: _Result) -> tuple[str, Lexicon]:
+def _learned(result: _Result) -> tuple[str, Lexicon]:
     (_, group), _, learned, _ = result
     return group, learned
-
-
-def _pairs(result: _Result) -> tuple[tuple[bool, str], list[PairScore]]:
-    return result[0], result[1]
 
 
 # ---------------------------------------------------------------- across sites
@@ -347,22 +354,23 @@ def _name(group: int) -> str:
 
 
 def _pages_of(result: _Result) -> Pages:
-    return paired(result[1])
+    return pages_in(result[1])
 
 
 def _left(
-    records: Iterable[tuple[_Key, Any]], number: int, done: Any
-) -> Iterator[tuple[Lang, int, bytes]]:
-    """The records of pages, of one pair of languages, that are not done."""
+    records: Iterable[tuple[_Key, _Row]], number: int, paired: Any
+) -> Iterator[_Row]:
+    """The records of pages, of one pair of languages, that are not paired."""
+    known = paired.value
     for (pair, _), row in records:
-        if pair == number and row[0]:
-            place = np.searchsorted(done.value, np.uint64(row[1]))
-            if place == len(done.value) or done.value[place] != row[1]:
+        if pair == number and row[1] is not None:
+            place = np.searchsorted(known, np.uint64(row[1]))
+            if place == len(known) or known[place] != row[1]:
                 yield row
 
 
 def _posted(
-    rows: Iterable[tuple[Lang, int, bytes]],
+    rows: Iterable[_Row],
     matching: MatchingNgrams,
     langs: LangPair,
     known: Any,
@@ -377,12 +385,10 @@ def _step(
 
 
 def _placed(
-    rows: Iterable[tuple[Lang, int, bytes]], number: int, groups: Any
-) -> Iterator[tuple[_Key, Any]]:
+    rows: Iterable[_Row], number: int, groups: Any
+) -> Iterator[tuple[_Key, _Row]]:
     """The records of pages that are in a group, by its name."""
     for row in rows:
-        group = 0
-        if groups.value is not None:
-            group = int(group_of(np.array([row[1]], np.uint64), groups.value)[0])
+        (group,) = group_of(np.array([row[1]], np.uint64), groups.value).tolist()
         if group >= 0:
             yield (number, _name(group)), row

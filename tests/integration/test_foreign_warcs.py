@@ -28,7 +28,7 @@ from warcio.warcwriter import WARCWriter
 
 from crawler.aligner.profile import AlignProfile
 from crawler.realign.local import align_collection
-from crawler.realign.request import Request
+from crawler.realign.request import AlignRequest
 from crawler.replay.world import ReplayWorld
 from crawler.warc.reader import iter_pages
 from tests.commands import Run, pair_urls
@@ -97,7 +97,7 @@ def test_wget(proxy, tmp_path, compression):
 def pairs(path: Path, tmp_path: Path) -> set[tuple[str, str]]:
     """What `bifocal align` finds in a file."""
     out = tmp_path / "pairs"
-    align_collection(Request((str(path),), ("en", "is"), out, AlignProfile()))
+    align_collection(AlignRequest((str(path),), ("en", "is"), out, AlignProfile()))
     return {
         (src.replace("http://", "https://"), trg.replace("http://", "https://"))
         for src, trg in pair_urls(Run(out))

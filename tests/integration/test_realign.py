@@ -24,9 +24,9 @@ from crawler.aligner.profile import AlignProfile
 from crawler.data import LangPair
 from crawler.errors import RunDirError, WarcError
 from crawler.extract.document import read_page
-from crawler.realign import local
+from crawler.realign import machine
 from crawler.realign.local import align_collection
-from crawler.realign.request import Request
+from crawler.realign.request import AlignRequest
 from crawler.warc.inputs import find_inputs, pieces_of
 from crawler.warc.record import layout
 from tests.commands import Run, bifocal, environment, pair_urls
@@ -41,8 +41,8 @@ def gold(langs=LANGS) -> set[tuple[str, str]]:
     return {pair for site in SITES for pair in site.gold(*langs)}
 
 
-def request(paths, out: Path, langs=LANGS) -> Request:
-    return Request(tuple(map(str, paths)), langs, out, AlignProfile())
+def request(paths, out: Path, langs=LANGS) -> AlignRequest:
+    return AlignRequest(tuple(map(str, paths)), langs, out, AlignProfile())
 
 
 def contents(out: Path) -> dict[str, bytes]:
@@ -79,7 +79,7 @@ def test_the_true_pairs_come_out_and_no_work_is_left(undisturbed):
 def test_a_run_that_is_killed_twenty_times_ends_with_the_same_bytes(
     collection, undisturbed, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(local, "_TASK_PAGES", 40)  # more places to be killed at
+    monkeypatch.setattr(machine, "_TASK_PAGES", 40)  # more places to be killed at
     small = replace(request([collection], tmp_path / "whole"), piece_size=20_000)
     assert len(pieces_of(find_inputs([collection]), 20_000)) > 5
     whole = tmp_path / "whole"
@@ -160,7 +160,7 @@ def test_a_run_goes_on_only_with_the_same_request(collection, undisturbed, tmp_p
     out = tmp_path / "out"
     child = os.fork()
     if not child:
-        local._Engine.align = lambda *_: os._exit(1)  # as if killed half-way
+        machine.LocalMachine.job = lambda *_: os._exit(1)  # as if killed half-way
         align_collection(request([collection], out))
     os.waitpid(child, 0)
     with pytest.raises(RunDirError, match="its langs are others than now"):
@@ -362,9 +362,9 @@ def test_across_sites_pages_that_share_ngrams_come_together(
     torn, undisturbed, tmp_path, monkeypatch
 ):
     """More pages than are compared with each other, in shards, by two processes."""
-    monkeypatch.setattr("crawler.realign.across._SHARD_PAGES", 10)
-    monkeypatch.setattr("crawler.realign.across._GROUP_PAGES", 20)
-    monkeypatch.setattr("crawler.realign.local._TASK_PAGES", 10)
+    monkeypatch.setattr("crawler.realign.matching_ngrams._SHARD_PAGES", 10)
+    monkeypatch.setattr("crawler.realign.matching_ngrams._GROUP_PAGES", 20)
+    monkeypatch.setattr("crawler.realign.machine._TASK_PAGES", 10)
     # word for word these translations keep two words in order, seldom five
     profile = AlignProfile(
         max_content_pages=5, shingles=ShinglesConfig(matching_order=2)

@@ -13,7 +13,7 @@ import pytest
 
 from crawler.aligner.profile import AlignProfile
 from crawler.realign.local import align_collection
-from crawler.realign.request import Request
+from crawler.realign.request import AlignRequest
 from crawler.warc.record import layout, sha1
 from tests.commands import Run, environment
 from tests.worlds import build_site, many_sites, write_warc
@@ -88,7 +88,7 @@ def contents(out: Path) -> dict[str, bytes]:
 def test_spark_gives_what_one_machine_gives_though_workers_die(collection, tmp_path):
     expected, out = tmp_path / "local", tmp_path / "spark"
     stats = align_collection(
-        Request((str(collection),), LANGS, expected, AlignProfile())
+        AlignRequest((str(collection),), LANGS, expected, AlignProfile())
     )
     (tmp_path / "sitecustomize.py").write_text(_DIE)
     env = environment() | {
@@ -120,7 +120,7 @@ def test_across_sites_spark_shuffles_by_ngram(collection, tmp_path):
             host = site.host.replace("town", f"in-{by_url.get(page.url)}-town")
             moved.append(replace(page, url=page.url.replace(site.host, host)))
     path = write_warc(tmp_path / "a.warc.gz", moved)
-    first = Request((str(collection),), LANGS, tmp_path / "first", AlignProfile())
+    first = AlignRequest((str(collection),), LANGS, tmp_path / "first", AlignProfile())
     align_collection(first)
     profile = tmp_path / "few.toml"
     profile.write_text("max_content_pages = 5\n[shingles]\nmatching_order = 2\n")

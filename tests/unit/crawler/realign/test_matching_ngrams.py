@@ -13,7 +13,7 @@ from crawler.aligner.candidates.nearest import NearestConfig
 from crawler.aligner.candidates.shingles import ShinglesConfig
 from crawler.aligner.profile import AlignProfile
 from crawler.realign.matching_ngrams import MatchingNgrams, group
-from crawler.realign.steps import Versions, encode
+from crawler.realign.records import Versions, encode
 from crawler.urls import hash64
 from tests.lexicons import LANGS, features
 

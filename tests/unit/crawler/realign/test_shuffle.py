@@ -3,8 +3,8 @@ from __future__ import annotations
 import random
 
 from crawler.data import LangPair
+from crawler.realign.records import PageRecord
 from crawler.realign.shuffle import Shuffle, write_records
-from crawler.realign.steps import Record
 
 LANGS = ("en", "is", "fr")
 
@@ -14,9 +14,9 @@ def test_the_records_of_a_site_come_back_from_all_files(tmp_path):
     files, all_records = [], []
     for number in range(3):
         records = [
-            Record(
+            PageRecord(
                 f"site{chance.randrange(7)}.example",
-                chance.choice(["", *LANGS]),
+                chance.choice([None, *LANGS]),
                 chance.randrange(60),
                 chance.randbytes(chance.randrange(50)),
             )
