@@ -21,7 +21,6 @@ import gzip
 import json
 import random
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
@@ -35,7 +34,6 @@ from crawler.aligner.aligner import Aligner
 from crawler.aligner.collection import Collection
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers import combine
-from crawler.aligner.site import SiteAlignment
 from crawler.data import Document, LangPair
 from crawler.extract.document import read_page
 from crawler.reports.quality import read_gold
@@ -105,12 +103,12 @@ def rows_of(
 
 
 def _rows_of_site(aligner, site, *, profile, gold, groups, name):
-    collection = Collection(aligner.store, site, profile.boilerplate)
-    found = SiteAlignment(collection, aligner.generators, profile, Counter())
+    found = aligner.align(site)
     if (found.lexicon is None) != (name == "words"):
         return  # too small a sample to teach a lexicon
+    url = Collection.of(aligner.store, site, profile.boilerplate).url
     for (src, trg), score in found.scores.items():
-        ends = [[collection.url(p) for p in found.copies(page)] for page in (src, trg)]
+        ends = [[url(p) for p in found.clusters.members(page)] for page in (src, trg)]
         right = not gold.isdisjoint(product(*ends))
         family = {groups.get(url) for url in (score.src_url, score.trg_url)}
         if not right and len(family) == 1 and family != {None}:

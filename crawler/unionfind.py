@@ -29,7 +29,9 @@ class UnionFind(Generic[T]):
 
     def find(self, item: T) -> T:
         """The smallest member of an item's set."""
-        root = item
+        root = self._parent.get(item)
+        if root is None:
+            return item
         while (parent := self._parent.get(root, root)) != root:
             root = parent
         while (parent := self._parent.get(item, item)) != root:

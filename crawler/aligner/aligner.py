@@ -27,7 +27,7 @@ from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scoring import PairJudge
 from crawler.aligner.seed_groups import merge_lexicons, seed_groups
-from crawler.aligner.site import SiteAlignment
+from crawler.aligner.site import SiteResult, align_first_look, align_site
 from crawler.aligner.store import PageStore
 from crawler.data import (
     CandidatePair,
@@ -96,7 +96,7 @@ class Aligner:
         self._running = Frequencies(langs, self.profile.boilerplate)
         for features in self.store.get(self.store.latest(_REMEMBERED)):
             self._running.add(features)
-        self._judge = PairJudge(self.profile, self._running, Counter())
+        self._judge = PairJudge.of(self.profile, self._running)
         self._added = Counter[str]()  # site → pages since this object was made
 
     def __enter__(self) -> Self:
@@ -187,7 +187,7 @@ class Aligner:
         admitted = [
             (number, other, pair, features)
             for number, other, pair, features in zip(
-                numbers, others, pairs, self._judge.admit(pairs)
+                numbers, others, pairs, self._judge.admit(pairs, Counter())
             )
             if features is not None
         ]
@@ -197,6 +197,7 @@ class Aligner:
         scores = self._judge.judge(
             [(pair, features) for *_, pair, features in admitted],
             self.profile.min_score,
+            Counter(),
         )
         best: dict[int, tuple[PairScore, int]] = {}
         for (number, other, *_), score in zip(admitted, scores):
@@ -239,25 +240,18 @@ class Aligner:
         unpaired = self.store.unpaired(site)
         if len(unpaired) > self.profile.max_content_pages:
             return []  # left to `finish`
-        collection = Collection(
+        collection = Collection.of(
             self.store,
             site,
             self.profile.boilerplate,
             frequencies=self._running,
             only=unpaired,
         )
-        found = SiteAlignment(
-            collection,
-            (),
-            self.profile,
-            Counter(),
-            known=self.known,
-            first_look=True,
-        )
+        found = align_first_look(collection, self.profile, self.known)
         return [
             pair
-            for pair in found.pairs
-            if self._is_progress(*found.page_ids(pair), pair)
+            for (src, trg), pair in found.accepted.items()
+            if self._is_progress(collection.rows[src].id, collection.rows[trg].id, pair)
         ]
 
     # ------------------------------------------------------------ over a whole site
@@ -282,14 +276,7 @@ class Aligner:
         lessons = {group: Lexicon.empty(self.langs) for group in teaching}
 
         def align(group: str, site: Site) -> list[PairScore]:
-            collection = Collection(self.store, site, self.profile.boilerplate)
-            found = SiteAlignment(
-                collection,
-                self.generators,
-                self.profile,
-                self.counts,
-                known=self.lexicon,
-            )
+            found = self.align(site)
             if group in lessons:
                 lessons[group] += found.learned
             self.counts["align/accepted"] += len(found.pairs)
@@ -303,6 +290,13 @@ class Aligner:
             yield from early.pop(site) if site in early else align(group, site)
         self.learned = merge_lexicons(None, lessons.values())
         self.lexicon = merge_lexicons(self.known, lessons.values())
+
+    def align(self, site: Site) -> SiteResult:
+        """The pairs of one site; what it taught stays in the result."""
+        collection = Collection.of(self.store, site, self.profile.boilerplate)
+        return align_site(
+            collection, self.generators, self.profile, self.counts, known=self.lexicon
+        )
 
     def _sizes(self) -> dict[str, tuple[int, int]]:
         """How many pages each group of sites has on either side."""

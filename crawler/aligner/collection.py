@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from crawler.aligner.frequencies import BoilerplateConfig, Frequencies
 from crawler.aligner.store import PageRow, PageStore
@@ -18,33 +18,52 @@ _CACHED = 8192  # cleaned pages in memory, about 60 MB
 
 
 class Collection:
-    """Pages of a site; page numbers index `rows`.
-
-    With `frequencies` given, the site is not read to count its own; with `only`, other
-    pages are left out.
-    """
+    """Pages of a site; page numbers index `rows`, which are sorted by URL."""
 
     def __init__(
         self,
+        store: PageStore,
+        site: str,
+        rows: Sequence[PageRow],
+        frequencies: Frequencies,
+    ) -> None:
+        self.store = store
+        self.site = site
+        self.rows = rows
+        self.frequencies = frequencies
+        self.whole = lru_cache(1)(self._whole)  # `features` asks for it, too
+        self.features = lru_cache(_CACHED)(self._features)
+
+    @classmethod
+    def of(
+        cls,
         store: PageStore,
         site: str,
         boilerplate: BoilerplateConfig,
         *,
         frequencies: Frequencies | None = None,
         only: AbstractSet[int] | None = None,
-    ) -> None:
-        self.store = store
-        self.site = site
-        self.rows: Sequence[PageRow] = [
-            row for row in store.rows(site) if only is None or row.id in only
-        ]
-        self.number = {row.id: number for number, row in enumerate(self.rows)}
-        self.sides: tuple[list[int], list[int]] = ([], [])
+    ) -> Collection:
+        """The pages of a site in a store.
+
+        With `frequencies` given, the site is not read to count its own; with `only`,
+        other pages (by the store's ids) are left out.
+        """
+        rows = [row for row in store.rows(site) if only is None or row.id in only]
+        return cls(store, site, rows, frequencies or _count(store, rows, boilerplate))
+
+    @cached_property
+    def number(self) -> dict[int, int]:
+        """The page number of each of the store's ids."""
+        return {row.id: number for number, row in enumerate(self.rows)}
+
+    @cached_property
+    def sides(self) -> tuple[list[int], list[int]]:
+        """The page numbers of src and of trg."""
+        sides: tuple[list[int], list[int]] = ([], [])
         for number, row in enumerate(self.rows):
-            self.sides[row.side].append(number)
-        self.frequencies = frequencies or self._count(boilerplate)
-        self.whole = lru_cache(1)(self._whole)  # `features` asks for it, too
-        self.features = lru_cache(_CACHED)(self._features)
+            sides[row.side].append(number)
+        return sides
 
     def side(self, number: int) -> int:
         """0 for a page of src, 1 for one of trg."""
@@ -66,24 +85,27 @@ class Collection:
         """The URL of a page."""
         return self.rows[number].url
 
-    def _count(self, boilerplate: BoilerplateConfig) -> Frequencies:
-        frequencies = Frequencies(self.store.langs, boilerplate)
-        counted: set[tuple[int, object]] = set()
-        for row in self.rows:
-            # Copies count once, as do untranslated copies under every language: a text
-            # is not boilerplate because it has many addresses.
-            copies: set[tuple[int, object]] = {
-                (row.side, row.family),
-                (row.side, row.digest),
-            }
-            if counted.isdisjoint(copies):
-                frequencies.add(next(self.store.get([row.id])))
-            counted |= copies
-        return frequencies
-
     def _whole(self, number: int) -> PageFeatures:
         """The features of a page as they were stored, boilerplate and all."""
         return next(self.store.get([self.rows[number].id]))
 
     def _features(self, number: int) -> PageFeatures:
         return self.frequencies.clean(self.whole(number))
+
+
+def _count(
+    store: PageStore, rows: Sequence[PageRow], boilerplate: BoilerplateConfig
+) -> Frequencies:
+    """The frequencies of the pages, of which copies count once.
+
+    So do untranslated copies under every language: a text is not boilerplate because it
+    has many addresses.
+    """
+    frequencies = Frequencies(store.langs, boilerplate)
+    counted: set[tuple[int, object]] = set()
+    for row in rows:
+        copies = {(row.side, row.family), (row.side, row.digest)}
+        if counted.isdisjoint(copies):
+            frequencies.add(next(store.get([row.id])))
+        counted |= copies
+    return frequencies

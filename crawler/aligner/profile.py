@@ -109,6 +109,11 @@ class AlignProfile:
     signatures: SignaturesConfig = field(default_factory=SignaturesConfig)
     bootstrap: BootstrapConfig = field(default_factory=BootstrapConfig)
 
+    @property
+    def floor(self) -> float:
+        """What scores less is neither accepted nor a seed."""
+        return min(self.min_score, self.bootstrap.min_score)
+
     def __post_init__(self) -> None:
         """Refuse a search or a bridge that is not there."""
         for name, known in (

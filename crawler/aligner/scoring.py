@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.frequencies import Frequencies
-from crawler.aligner.profile import AlignProfile
+from crawler.aligner.profile import AlignProfile, GateConfig
 from crawler.aligner.scorers.avsim import AvsimScorer
-from crawler.aligner.scorers.combine import load_model
+from crawler.aligner.scorers.combine import Model, load_model
 from crawler.aligner.scorers.isotonic import SiteDifferences
 from crawler.aligner.scorers.lengths import LengthScorer
 from crawler.aligner.scorers.ngrams import NgramScorer
@@ -31,74 +32,77 @@ Features = dict[str, float]
 MARGIN_CAP = 0.2
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class PairJudge:
-    """Scores the candidates of one site; counts why others were refused.
+    """Scores the candidates of one site; others count why they were refused."""
 
-    `usual` is the log length ratio that translations have there. With a lexicon,
-    content is compared through it, and another model weighs the features; with one
-    whose links are `confirmed` by other pairs (`bridges.leaving_one_out`) each two
-    blocks are, too.
-    """
+    gates: GateConfig
+    cheap: Sequence[PairScorer]  # asked of every candidate; gates read their features
+    content: Sequence[PairScorer]  # asked of those that pass
+    expensive: Sequence[PairScorer]  # asked of those that may reach the threshold
+    model: Model
+    differences: SiteDifferences = field(default_factory=SiteDifferences)
 
-    def __init__(
-        self,
+    @classmethod
+    def of(
+        cls,
         profile: AlignProfile,
         frequencies: Frequencies,
-        counts: Counter[str],
         *,
         usual: float = 0.0,
         lexicon: Lexicon | None = None,
         confirmed: Lexicon | None = None,
-    ) -> None:
-        self.profile = profile
-        self.counts = counts
-        self.model = load_model(
-            profile.model, "words" if lexicon is None else "lexicon"
-        )
-        self._cheap: list[PairScorer] = [
-            OverlapScorer(frequencies),
-            LengthScorer(frequencies, usual),
-        ]
-        self._content: PairScorer = (
-            NgramScorer(frequencies) if lexicon is None else TsimScorer(lexicon)
-        )
-        self._expensive: list[PairScorer] = [StrandScorer()]
-        if confirmed is not None:
-            self._expensive.append(AvsimScorer(confirmed))
-        self._differences = SiteDifferences()
+    ) -> PairJudge:
+        """The judge that a profile describes.
 
-    def admit(self, pairs: Sequence[CandidatePair]) -> list[Features | None]:
+        `usual` is the log length ratio that translations have there. With a lexicon,
+        content is compared through it, and another model weighs the features; with one
+        whose links are `confirmed` by other pairs (`bridges.leaving_one_out`) each two
+        blocks are, too.
+        """
+        return cls(
+            profile.gates,
+            (OverlapScorer(frequencies), LengthScorer(frequencies, usual)),
+            (NgramScorer(frequencies) if lexicon is None else TsimScorer(lexicon),),
+            (StrandScorer(), *([AvsimScorer(confirmed)] if confirmed else [])),
+            load_model(profile.model, "words" if lexicon is None else "lexicon"),
+        )
+
+    def admit(
+        self, pairs: Sequence[CandidatePair], counts: Counter[str]
+    ) -> list[Features | None]:
         """The cheap features of each; None for a pair that cannot be a translation."""
         found: list[Features] = [{} for _ in pairs]
-        for scorer in self._cheap:
-            for features, more in zip(found, scorer.score(pairs)):
-                features.update(more)
+        _add(self.cheap, pairs, found)
         passed: dict[int, Features] = {}
         for number, (pair, features) in enumerate(zip(pairs, found)):
-            if refused := self.profile.gates.refuses(pair, features):
-                self._count(refused)
+            if refused := self.gates.refuses(pair, features):
+                counts[f"align/rejected/{refused}"] += 1
             else:
                 passed[number] = features
-        contents = self._content.score([pairs[number] for number in passed])
-        for features, content in zip(passed.values(), contents):
-            features.update(content)
+        _add(self.content, [pairs[n] for n in passed], list(passed.values()))
         return [passed.get(number) for number in range(len(pairs))]
 
-    def adapt(
+    def adapted(
         self, known: Sequence[tuple[CandidatePair, Features]], right: Sequence[bool]
-    ) -> None:
-        """Fit the model to the site, of which some admitted pairs are known."""
-        if known:
-            for scorer in self._expensive:
-                self._complete(scorer, known)
-            pairs = [features for _, features in known]
-            self._differences = SiteDifferences(pairs, right)
-            for features in pairs:
-                features |= self._differences.features(features)
-            self.model = self.model.adapted(pairs, right)
+    ) -> PairJudge:
+        """The judge of a site, of which some admitted pairs are known."""
+        if not known:
+            return self
+        for scorer in self.expensive:
+            _complete(scorer, known)
+        pairs = [features for _, features in known]
+        differences = SiteDifferences.of(pairs, right)
+        for features in pairs:
+            features |= differences.features(features)
+        model = self.model.adapted(pairs, right)
+        return replace(self, model=model, differences=differences)
 
     def judge(
-        self, admitted: Sequence[tuple[CandidatePair, Features]], min_score: float
+        self,
+        admitted: Sequence[tuple[CandidatePair, Features]],
+        min_score: float,
+        counts: Counter[str],
     ) -> list[PairScore | None]:
         """The score of each admitted pair; None if it is below the threshold.
 
@@ -112,17 +116,17 @@ class PairJudge:
             for name in ("margin.src", "margin.trg"):
                 features.setdefault(name, min(cosine, MARGIN_CAP))
         likely = list(range(len(admitted)))
-        for scorer in self._expensive:
+        for scorer in self.expensive:
             likely = [n for n in likely if self._best_case(admitted[n][1]) >= min_score]
-            self._complete(scorer, [admitted[n] for n in likely])
-        self.counts["align/rejected/content"] += len(admitted) - len(likely)
+            _complete(scorer, [admitted[n] for n in likely])
+        counts["align/rejected/content"] += len(admitted) - len(likely)
         scores: list[PairScore | None] = [None] * len(admitted)
         for number in likely:
             pair, features = admitted[number]
-            features |= self._differences.features(features)
+            features |= self.differences.features(features)
             score = self.model.probability(features)
             if score < min_score:
-                self._count("score")
+                counts["align/rejected/score"] += 1
                 continue
             scores[number] = PairScore(
                 pair.src.url, pair.trg.url, score, features, pair.found_by
@@ -131,20 +135,27 @@ class PairJudge:
 
     def _best_case(self, features: Features) -> float:
         """The most that the score can become once all scorers have been asked."""
-        return self.model.best_case(features | self._differences.features(features))
+        return self.model.best_case(features | self.differences.features(features))
 
-    @staticmethod
-    def _complete(
-        scorer: PairScorer, pairs: Sequence[tuple[CandidatePair, Features]]
-    ) -> None:
-        """Add the features of an expensive scorer where they are absent."""
-        left = [
-            (pair, features)
-            for pair, features in pairs
-            if not any(name.startswith(scorer.name) for name in features)
-        ]
-        for (_, features), found in zip(left, scorer.score([p for p, _ in left])):
-            features.update(found)
 
-    def _count(self, reason: str) -> None:
-        self.counts[f"align/rejected/{reason}"] += 1
+def _add(
+    scorers: Sequence[PairScorer],
+    pairs: Sequence[CandidatePair],
+    found: Sequence[Features],
+) -> None:
+    """Add what each scorer says of each pair."""
+    for scorer in scorers:
+        for features, more in zip(found, scorer.score(pairs)):
+            features.update(more)
+
+
+def _complete(
+    scorer: PairScorer, pairs: Sequence[tuple[CandidatePair, Features]]
+) -> None:
+    """Add the features of an expensive scorer where they are absent."""
+    left = [
+        (pair, features)
+        for pair, features in pairs
+        if not any(name.startswith(scorer.name) for name in features)
+    ]
+    _add([scorer], [pair for pair, _ in left], [features for _, features in left])

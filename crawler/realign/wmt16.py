@@ -23,9 +23,7 @@ from pathlib import Path
 from rapidfuzz.distance import Levenshtein
 
 from crawler.aligner.aligner import Aligner
-from crawler.aligner.collection import Collection
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.site import SiteAlignment
 from crawler.data import Document, LangPair, PairScore
 from crawler.errors import RunDirError
 from crawler.extract.document import build_document
@@ -87,10 +85,7 @@ def evaluate(
         with Aligner(langs, profile) as aligner:
             for document in _documents(pages, langs):
                 aligner.add(document)
-            collection = Collection(aligner.store, _SITE, aligner.profile.boilerplate)
-            site = SiteAlignment(
-                collection, aligner.generators, aligner.profile, Counter()
-            )
+            site = aligner.align(_SITE)
         scores = list(site.scores.values())
         stages["both pages there"] += len(true)
         stages["scored"] += len(true & {(s.src_url, s.trg_url) for s in scores})

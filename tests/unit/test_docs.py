@@ -127,7 +127,7 @@ def test_every_counter_is_documented(name):
     ("source", "pattern", "page", "prefix"),
     [
         ("aligner/profile.py", r'return "(\w+)"', "stats", "align/rejected/"),
-        ("aligner/scoring.py", r'_count\("(\w+)"\)', "stats", "align/rejected/"),
+        ("aligner/scoring.py", r'"align/rejected/(\w+)"', "stats", "align/rejected/"),
         (
             "aligner/sentences/filters.py",
             r'return "(\w+)"',

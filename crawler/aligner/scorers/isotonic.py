@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,25 +39,32 @@ _LIKENESS = ("numbers.cosine",)  # falls as a difference grows; never absent
 _MIN_KNOWN = 20  # right pairs, and wrong ones; fewer tell no share of one in twenty
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class SiteDifferences:
     """What the known pairs of a site say of differences."""
 
-    def __init__(
-        self, pairs: Sequence[Mapping[str, float]] = (), right: Sequence[bool] = ()
-    ) -> None:
-        self._steps: dict[str, tuple[list[float], list[float]]] = {}
+    # of each feature the upper bounds of ranges of a difference, and the nats of each
+    steps: Mapping[str, tuple[list[float], list[float]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, pairs: Sequence[Mapping[str, float]], right: Sequence[bool]
+    ) -> SiteDifferences:
+        """Learn from some pairs which of them are right; of few, nothing."""
+        steps: dict[str, tuple[list[float], list[float]]] = {}
         if min(sum(right), len(right) - sum(right)) >= _MIN_KNOWN:
             for name, source in _SOURCES.items():
                 if source not in pairs[0]:
                     continue
                 values = np.array([_difference(pair, source) for pair in pairs])
                 bounds, nats = evidence(values, np.array(right))
-                self._steps[name] = bounds.tolist(), nats.tolist()
+                steps[name] = bounds.tolist(), nats.tolist()
+        return cls(steps)
 
     def features(self, pair: Mapping[str, float]) -> dict[str, float]:
         """The nats of a pair; of a difference that is absent the most they can be."""
         found = dict.fromkeys(_SOURCES, 0.0)
-        for name, (bounds, nats) in self._steps.items():
+        for name, (bounds, nats) in self.steps.items():
             difference = _difference(pair, _SOURCES[name])
             place = bisect_left(bounds, difference - 1e-9)
             found[name] = nats[min(place, len(nats) - 1)]

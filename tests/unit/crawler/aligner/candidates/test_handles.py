@@ -21,7 +21,7 @@ def found_by(profile: AlignProfile) -> dict[str, set[tuple[str, str]]]:
     with Aligner(LANGS, profile) as aligner:
         for url, lang in URLS.items():
             aligner.add(document(url, lang))
-        pages = Collection(aligner.store, "bank.sa", profile.boilerplate)
+        pages = Collection.of(aligner.store, "bank.sa", profile.boilerplate)
         return {
             generator.name: {
                 (pages.url(s), pages.url(t)) for s, t in generator.pairs(pages)

@@ -30,7 +30,7 @@ def collection(numbers: range) -> Collection:
     for number in numbers:
         for lang in LANGS:
             aligner.add(document(number, lang))
-    return Collection(aligner.store, "a.org", aligner.profile.boilerplate)
+    return Collection.of(aligner.store, "a.org", aligner.profile.boilerplate)
 
 
 def test_pages_without_a_common_word_are_paired_by_their_shape():

@@ -13,7 +13,7 @@ from crawler.aligner.scorers.isotonic import SiteDifferences, evidence
 
 def known(right: list[float], wrong: list[float]) -> SiteDifferences:
     pairs = [{"strand.dp": dp, "lengths.difference": 0.1} for dp in (*right, *wrong)]
-    return SiteDifferences(pairs, [True] * len(right) + [False] * len(wrong))
+    return SiteDifferences.of(pairs, [True] * len(right) + [False] * len(wrong))
 
 
 def markup(site: SiteDifferences, dp: float) -> float:
@@ -48,7 +48,7 @@ def test_what_does_not_tell_pairs_apart_is_no_evidence():
 
 def test_numbers_that_differ_are_much_where_right_pairs_share_them():
     pairs = [{"numbers.cosine": n} for n in [1.0] * 50 + [0.6, 0.2] * 25]
-    site = SiteDifferences(
+    site = SiteDifferences.of(
         [
             {"strand.dp": 0.0, "strand.p": 0.0, "lengths.difference": 0.0} | p
             for p in pairs
@@ -99,7 +99,7 @@ def test_blocks_are_evidence_where_they_were_compared():
         {"strand.dp": 0.0, "lengths.difference": 0.1, "avsim.difference": difference}
         for difference in [0.2] * 50 + [0.7] * 50
     ]
-    site = SiteDifferences(pairs, [True] * 50 + [False] * 50)
+    site = SiteDifferences.of(pairs, [True] * 50 + [False] * 50)
     assert site.features(pairs[0])["isotonic.blocks"] > 3
     assert site.features(pairs[-1])["isotonic.blocks"] < -3
 

@@ -1,0 +1,366 @@
+"""The bootstrap: rounds of comparing a site's pages, each through what the last taught.
+
+The first round compares pages by the words that both languages share. Its surest pairs
+teach a lexicon, through which the next rounds compare (segments → word association →
+projection, twice, and again while that finds more). What earlier sites taught takes the
+place of the first of these rounds. At the end pages of few words are compared by shape.
+
+In: the pages of a site that have a text; a lexicon of earlier sites, if there is one.
+Out: the last round, with the score of every candidate; what is known then.
+See also: `site` (what comes before and after), `evidence` (what rounds know of pairs).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from crawler.aligner.bridges.leaving_one_out import confirmed
+from crawler.aligner.bridges.lexicon import Lexicon, Segment, induce
+from crawler.aligner.bridges.segments import segments_of
+from crawler.aligner.candidates.nearest import Neighbours
+from crawler.aligner.candidates.shapes import shapes
+from crawler.aligner.candidates.shared_words import shared_words
+from crawler.aligner.candidates.translated_words import translated_words
+from crawler.aligner.evidence import Pair, Rivals, SiteTexts, page_gains
+from crawler.aligner.near_duplicates import join_near_copies
+from crawler.aligner.one_to_one import Scored, one_to_one, ranked, symmetric
+from crawler.aligner.scorers.lengths import log_ratio
+from crawler.aligner.scoring import Features, PairJudge
+from crawler.aligner.search import search
+from crawler.data import PageFeatures, PairScore
+from crawler.unionfind import UnionFind
+
+# Neighbours with so much of the best cosine may be copies of each other.
+_AS_NEAR = 0.9
+_AT_ONCE = 512  # candidates whose pages are in memory together: 20 MB
+_MAX_KNOWN = 2000  # pairs that a model is adapted to; it has five numbers to learn
+# With seeds for less than a fifth of the pages, shapes may know more; where names and
+# numbers are shared, seeds for a third and more are found.
+_FEW = 0.2
+# A page of fewer words is compared by shape, once the others are paired, if it has one:
+# as many different tags, opening and closing. Title and paragraphs have fewer.
+_FEW_WORDS, _SHAPED = 40, 16
+
+
+Segments = Mapping[Pair, Sequence[Segment]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson:
+    """What some pairs of a site taught."""
+
+    lexicon: Lexicon
+    seeds: Sequence[Pair]  # the pairs that taught it
+    segments: Segments  # of every pair that was ever a seed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Knowledge:
+    """What is known of a site before a round."""
+
+    given: Lexicon | None  # of earlier sites
+    learned: Lexicon  # of this one: the last lesson that taught anything
+    lexicon: Lexicon | None  # both: pages are compared through it
+    clusters: UnionFind[int]  # copies and near-copies found so far
+    seeds: Sequence[Pair] = ()  # the pairs that taught what was learned
+    segments: Segments = field(default_factory=dict)
+    same_shape: Mapping[Pair, float] = field(default_factory=dict)  # stay candidates
+
+    @classmethod
+    def before(cls, texts: SiteTexts, given: Lexicon | None) -> Knowledge:
+        """What is known before the first round."""
+        nothing = Lexicon.empty(texts.collection.store.langs)
+        return cls(given, nothing, given, texts.copies)
+
+    def after(self, lesson: Lesson) -> Knowledge:
+        """What is known after a lesson; the lexicon stays if it taught nothing."""
+        known = replace(self, segments=lesson.segments)
+        if not len(lesson.lexicon):
+            return known
+        lexicon = self.given + lesson.lexicon if self.given else lesson.lexicon
+        return replace(
+            known, learned=lesson.lexicon, lexicon=lexicon, seeds=lesson.seeds
+        )
+
+    def confirmed(self, texts: SiteTexts) -> Lexicon | None:
+        """The lexicon, less what the site's pairs may have taught for themselves."""
+        own = confirmed(self.learned, [texts.features(pair) for pair in self.seeds])
+        return (self.given + own if self.given else own) or None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Round:
+    """What came of comparing the pages of a site once."""
+
+    near: Neighbours
+    usual: float  # log length ratio of translations here
+    judge: PairJudge  # adapted to the site
+    scores: Mapping[Pair, PairScore]  # of the candidates that are good enough
+    counts: Counter[str]  # why others are not
+
+    def accepted(self, texts: SiteTexts, clusters: UnionFind[int]) -> list[Pair]:
+        """The pairs that would be accepted, best first."""
+        candidates = best_first(texts, self.scores, texts.profile.bootstrap.min_score)
+        return [(pair.src, pair.trg) for pair in one_to_one(candidates, clusters)]
+
+
+def bootstrap(texts: SiteTexts, given: Lexicon | None) -> tuple[Round, Knowledge]:
+    """Compare through a lexicon of the surest pairs, until it finds no more."""
+    config = texts.profile.bootstrap
+    known = Knowledge.before(texts, given)
+    sure: list[Pair] = []
+    for share in config.shares[1:] if given else config.shares:
+        found, known = compare(texts, known, seeding=True)
+        sure = found.accepted(texts, known.clusters)
+        lesson = learn(texts, known, sure, share, found.usual)
+        few = len(sure) < _FEW * min(map(len, texts.sides))
+        if known.lexicon is None and few:
+            lesson, known = _more_telling(texts, known, lesson, share)
+        known = known.after(lesson)
+        if not len(lesson.lexicon):
+            break
+    found, known = compare(texts, known)
+    for _ in range(config.more_rounds if len(known.learned) else 0):
+        before, sure = len(sure), found.accepted(texts, known.clusters)
+        if len(sure) < (1 + config.growth) * before:
+            break
+        lesson = learn(texts, known, sure, config.shares[-1], found.usual)
+        known = known.after(lesson)
+        if not len(lesson.lexicon):
+            break
+        found, known = compare(texts, known)
+    return compare_by_shape(texts, known, found), known
+
+
+# ---------------------------------------------------------------- one round
+
+
+def compare(
+    texts: SiteTexts, known: Knowledge, *, seeding: bool = False
+) -> tuple[Round, Knowledge]:
+    """Score all candidates, through the lexicon of this round.
+
+    `seeding`: by content only those that are each other's nearest. What is known
+    afterwards has the near-copies that were found.
+    """
+    profile, lexicon = texts.profile, known.lexicon
+    near = neighbours(texts, lexicon, seeding=seeding)
+    gained = {}
+    if lexicon is not None and not seeding:
+        gained = page_gains(texts, near, lexicon, known.same_shape)
+    if seeding:
+        near = near.mutual()
+    usual = texts.usual_ratio(near)
+    judge = PairJudge.of(
+        profile,
+        texts.collection.frequencies,
+        usual=usual,
+        lexicon=lexicon,
+        confirmed=None if seeding else known.confirmed(texts),
+    )
+    counts = Counter[str]()
+    found = dict(texts.proposed)
+    for pair in near.worthwhile(profile.min_share):
+        by_content = {"words" if lexicon is None else "lexicon"}
+        found[pair] = found.get(pair, frozenset()) | by_content
+    for pair in known.same_shape:
+        found[pair] = found.get(pair, frozenset()) | {"shapes"}
+    admitted = _admit(texts, judge, found, counts)
+    clusters = _with_near_copies(texts, known.clusters, near)
+    rivals = Rivals(texts, near, clusters, found.keys() - admitted.keys())
+    for pair, features in admitted.items():
+        features |= rivals.margins(pair)
+    clear = [item for item in rivals.known().items() if item[0] in admitted]
+    clear = clear[:: 1 + len(clear) // _MAX_KNOWN]
+    judge = judge.adapted(
+        [(texts.candidate(pair, found[pair]), admitted[pair]) for pair, _ in clear],
+        [right for _, right in clear],
+    )
+    # after that: these are nats, which nothing that is learned may make up for
+    for pair, features in admitted.items():
+        features |= rivals.likelihoods(pair, gained)
+    scores = _score(texts, judge, admitted, found, counts)
+    return Round(near, usual, judge, scores, counts), replace(known, clusters=clusters)
+
+
+def neighbours(
+    texts: SiteTexts, lexicon: Lexicon | None, *, seeding: bool
+) -> Neighbours:
+    """What content proposes: for all pages, or, if they are too many, the rest."""
+    profile, collection = texts.profile, texts.collection
+    src, trg = texts.originals()
+    limit = profile.max_content_pages
+    if max(len(src), len(trg)) > limit:
+        partnered = {page for pair in texts.proposed for page in pair}
+        src, trg = ([p for p in side if p not in partnered] for side in (src, trg))
+    too_many = max(len(src), len(trg)) > limit
+    if lexicon is None:
+        if too_many:  # what URLs and links propose has to teach a giant's first lexicon
+            return Neighbours()
+        return shared_words(collection, src, trg, profile.shared_words)
+    if not too_many and (seeding or profile.search == "exact"):
+        config = profile.translated_words
+        return translated_words(collection, src, trg, lexicon, config)
+    return search(collection, src, trg, lexicon, profile)
+
+
+def compare_by_shape(texts: SiteTexts, known: Knowledge, last: Round) -> Round:
+    """The last round, with pages scored that are alike in shape, if one says little.
+
+    No lexicon knows the few words of such a page; and those that are alike are few once
+    all others are paired.
+    """
+    paired = {page for pair in last.accepted(texts, known.clusters) for page in pair}
+    src, trg = ([p for p in side if p not in paired] for side in texts.originals())
+    alike = shapes(
+        texts.collection, src, trg, texts.profile.shapes, among=has_few_words
+    )
+    found = {
+        pair: frozenset(["shapes"]) for pair in alike.pairs if pair not in last.scores
+    }
+    counts = last.counts.copy()
+    admitted = _admit(texts, last.judge, found, counts)
+    rivals = Rivals(texts, last.near, known.clusters)
+    for pair, features in admitted.items():
+        features |= rivals.margins(pair)
+    scores = _score(texts, last.judge, admitted, found, counts)
+    return replace(last, scores={**last.scores, **scores}, counts=counts)
+
+
+def has_few_words(page: PageFeatures) -> bool:
+    """Does a page say little, and have a shape?"""
+    return len(page.words) < _FEW_WORDS and len(set(page.markup)) >= _SHAPED
+
+
+def _admit(
+    texts: SiteTexts,
+    judge: PairJudge,
+    found: Mapping[Pair, frozenset[str]],
+    counts: Counter[str],
+) -> dict[Pair, Features]:
+    """The cheap features of those candidates that no gate refuses."""
+    admitted: dict[Pair, Features] = {}
+    for batch in _batches(sorted(found)):
+        pairs = [texts.candidate(pair, found[pair]) for pair in batch]
+        admitted |= {
+            pair: features
+            for pair, features in zip(batch, judge.admit(pairs, counts))
+            if features is not None
+        }
+    return admitted
+
+
+def _score(
+    texts: SiteTexts,
+    judge: PairJudge,
+    admitted: Mapping[Pair, Features],
+    found: Mapping[Pair, frozenset[str]],
+    counts: Counter[str],
+) -> dict[Pair, PairScore]:
+    """The scores of those candidates that are good enough."""
+    scored: dict[Pair, PairScore] = {}
+    for batch in _batches(list(admitted)):
+        pairs = [(texts.candidate(p, found[p]), admitted[p]) for p in batch]
+        scores = judge.judge(pairs, texts.profile.floor, counts)
+        scored |= {p: score for p, score in zip(batch, scores) if score is not None}
+    return scored
+
+
+def _batches(pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
+    for begin in range(0, len(pairs), _AT_ONCE):
+        yield pairs[begin : begin + _AT_ONCE]
+
+
+def _with_near_copies(
+    texts: SiteTexts, clusters: UnionFind[int], near: Neighbours
+) -> UnionFind[int]:
+    """The clusters, and those of near-copies among the nearest of each page."""
+    clusters = clusters.copy()
+    for ranking in near.ranked.values():
+        close = [p for p, c in ranking if c >= _AS_NEAR * ranking[0][1]]
+        if len(close) > 1:
+            join_near_copies(clusters, close, texts.trigrams)
+    return clusters
+
+
+def best_first(
+    texts: SiteTexts, scores: Mapping[Pair, PairScore], min_score: float
+) -> list[Scored]:
+    """The candidates that may be accepted, best first."""
+    candidates = (
+        Scored(*pair, score.score, pair in texts.proposed)
+        for pair, score in scores.items()
+        if score.score >= min_score
+    )
+    best = ranked(candidates, texts.collection.url)
+    n = texts.profile.symmetric
+    return symmetric(best, n) if n else best
+
+
+# ---------------------------------------------------------------- seeds
+
+
+def learn(
+    texts: SiteTexts,
+    known: Knowledge,
+    pairs: Sequence[Pair],
+    share: float,
+    usual: float,
+) -> Lesson:
+    """What the best of some pairs teach: `share` of them, if these are not few.
+
+    `usual` is the log length ratio of translations here, as the last round saw it.
+    """
+    config, langs = texts.profile.bootstrap, texts.collection.store.langs
+    seeds = [
+        pair
+        for pair in pairs
+        if abs(log_ratio(*texts.features(pair)) - usual) < config.max_length_difference
+    ]
+    enough = max(round(share * len(seeds)), config.at_least)
+    seeds = seeds[: min(enough, config.max_pairs)]
+    segments = known.segments
+    if len(seeds) < config.min_pairs:
+        return Lesson(Lexicon.empty(langs), (), segments)
+    new = [pair for pair in seeds if pair not in segments]
+    found = segments_of([texts.features(pair) for pair in new], usual)
+    segments = {**segments, **dict(zip(new, found))}
+    chosen = [segment for pair in seeds for segment in segments[pair]]
+    return Lesson(induce(chosen, langs, config.lexicon), seeds, segments)
+
+
+def _more_telling(
+    texts: SiteTexts, known: Knowledge, by_words: Lesson, share: float
+) -> tuple[Lesson, Knowledge]:
+    """That lesson, or one seeded by shape if more pages find a partner through it.
+
+    The few words that begin alike by chance in two languages teach something, too.
+    """
+    near = shapes(texts.collection, *texts.originals(), texts.profile.shapes)
+    clear = _alike(Rivals(texts, near, known.clusters))
+    usual = texts.usual_ratio(near)
+    known = replace(known, segments=by_words.segments)
+    by_shape = learn(texts, known, clear, share, usual)
+    partners = []
+    for lesson in (by_shape, by_words):
+        count = 0
+        if len(lesson.lexicon):
+            found, after = compare(texts, known.after(lesson), seeding=True)
+            count = len(found.accepted(texts, after.clusters))
+            known = replace(known, clusters=after.clusters)
+        partners.append(count)
+    if partners[0] <= partners[1]:
+        return replace(by_words, segments=by_shape.segments), known
+    # pages of which the first lexicon knows too little stay candidates
+    return by_shape, replace(known, same_shape=near.mutual().pairs)
+
+
+def _alike(rivals: Rivals) -> list[Pair]:
+    """Pages that are each other's nearest by shape alone, the clearest first."""
+    clear: dict[Pair, float] = {}
+    for pair, alike in rivals.near.mutual().pairs.items():
+        nearest = [rival for page in pair for rival in rivals.of(page, pair)[:1]]
+        clear[pair] = alike - max((score for _, score in nearest), default=0.0)
+    return sorted(clear, key=lambda pair: (-clear[pair], pair))
