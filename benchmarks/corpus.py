@@ -25,7 +25,7 @@ from typing import Any
 
 from benchmarks.machine import machine, status_mb
 from benchmarks.sentence_quality import lexicon_of, page_of, read_pages
-from crawler.corpus.build import Request, build_corpus
+from crawler.corpus.build import CorpusRequest, build_corpus
 from crawler.corpus.dedupe import BestCopies
 from crawler.data import LangPair, Origin, PairScore, SentencePair
 from crawler.extract.document import build_document
@@ -51,7 +51,9 @@ def rate(sources: Path, lang: str) -> dict[str, Any]:
             lexicon.save(run.lexicon)
         write_pairs(run.pairs, (PairScore(src.url, trg.url, 1) for src, trg in sides))
         run.write({"langs": list(langs)})
-        request = Request((run.path,), langs, Path(folder, "out"), formats=("tsv",))
+        request = CorpusRequest(
+            (run.path,), langs, Path(folder, "out"), formats=("tsv",)
+        )
         start = time.process_time(), time.perf_counter()
         counts = build_corpus(request)["counts"]
         spent = time.process_time() - start[0], time.perf_counter() - start[1]

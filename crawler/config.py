@@ -1,4 +1,4 @@
-"""Algorithms are configured by frozen dataclasses; this reads them from TOML.
+"""Configuration: frozen dataclasses that are read from TOML files.
 
 A dataclass's defaults are the paper's numbers. A profile is a TOML file with a table
 per dataclass field that is itself a dataclass; `key=value` words on a command line
@@ -50,13 +50,15 @@ def load_profile(
     for word in overrides:
         key, equals, value = word.partition("=")
         if not equals:
-            raise ProfileError(f"{word!r} is no override (write key=value)")
+            raise ProfileError(f"{word!r} is not a valid override (write key=value)")
         *outer, last = key.split(".")
         inner = table
         for name in outer:
             inner = inner.setdefault(name, {})
             if not isinstance(inner, dict):
-                raise ProfileError(f"{word!r}: {name!r} is no table (it has a value)")
+                raise ProfileError(
+                    f"{word!r}: {name!r} is not a table (it has a value)"
+                )
         inner[last] = _literal(value)
     return from_table(kind, table, where)
 
@@ -115,7 +117,7 @@ def _literal(text: str) -> Any:
 
 
 def to_table(value: Any) -> Any:
-    """What run.json holds of a profile: the resolved values, as plain data."""
+    """A profile as plain data, for run.json."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
             field.name: to_table(getattr(value, field.name))

@@ -1,16 +1,16 @@
 """The run directory: the only interface between a crawl and everything after it.
 
-    run.json            what was asked for: languages, seeds, every resolved setting
+    run.json            the request: languages, seeds, every resolved setting
     crawl.jsonl         one line per fetched URL, in the order of fetching
-    warc/               what was fetched, with CDXJ indexes beside it
-    frontier.sqlite     what is known, what is pending, what was learned
-    aligner.sqlite      what the aligner remembers of each document
+    warc/               the fetched pages, with CDXJ indexes
+    frontier.sqlite     known and pending URLs, and what the crawl learned
+    aligner.sqlite      the features of each document
     pairs.tsv.gz        accepted document pairs
-    lexicon.npz         which words translate which, as the pairs taught it
+    lexicon.npz         words and their translations, learned from the pairs
     sentences.tsv.gz    sentence pairs of the document pairs
     texts.sqlite        texts of pages, until their sentences are paired
     stats.json          counters, written at the end of each session
-    stop                put there by a person, it ends the session as Ctrl-C does
+    stop                made by a person, it ends the session as Ctrl-C does
 
 docs/formats.md gives every field.
 """
@@ -30,7 +30,7 @@ from crawler.errors import BifocalError, RunDirError, RunError
 from crawler.languages import all_languages
 from crawler.lines import printable_values
 
-# What a run writes has a few KB; a crawl of a million seeds has 60 MB.
+# The files of a run have a few KB; of a crawl of a million seeds, 60 MB.
 _MAX_JSON = 256 * 2**20  # bytes
 
 
@@ -92,9 +92,9 @@ class RunDir:
         return True
 
     def read(self) -> dict[str, Any]:
-        """What run.json says; RunDirError when it is not there or damaged.
+        """The contents of run.json; RunDirError if it is missing or damaged.
 
-        Fields that are known have values of their types; strings are printable.
+        Known fields have values of their types; strings are made printable.
         """
         about = self._load(self.run_json)
         try:
@@ -110,7 +110,7 @@ class RunDir:
         return about
 
     def stats(self) -> dict[str, Any]:
-        """What stats.json says; RunDirError when it is not there or damaged."""
+        """The contents of stats.json; RunDirError if it is missing or damaged."""
         return self._load(self.stats_json)
 
     def write(self, run: Mapping[str, Any]) -> None:
@@ -122,7 +122,7 @@ class RunDir:
         write_json(self.stats_json, stats)
 
     def error(self, error: Exception) -> BifocalError:
-        """What ends a run, as one line: ours as it is, one of the disk with a cure."""
+        """The error that ends a run, as one line with a cure."""
         if isinstance(error, BifocalError):
             return error
         return RunError(

@@ -1,9 +1,9 @@
-"""The `bifocal` command: one file a verb.
+"""The `bifocal` command: each verb is one file.
 
 A verb is a module of this package with a docstring, `add_arguments(parser)` and
 `run(args) -> int`. Its heavy imports are inside `run`, so that `bifocal --help` is
-instant. Results go to stdout, talk to stderr; exit status 2 for usage, 1 for a run that
-failed, 0 otherwise.
+instant. Results go to standard output, messages to standard error; the exit status is 2
+for a usage error, 1 for a run that failed, 0 otherwise.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Three ways of use:
 
 Around them:
   bifocal init icelandic --langs en,is    a folder to start from
-  bifocal doctor                          is everything there?
-  bifocal report runs/is1                 one page: the harvest, and the pairs to read
+  bifocal doctor                          check the installation
+  bifocal report runs/is1                 a web page: figures, and the pairs to read
 """
 _EPILOG = """\
 `bifocal VERB --help` has examples. Completion in bash and zsh:
@@ -44,10 +44,10 @@ _EPILOG = """\
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says which verb may have been meant; Python does so itself from 3.14 on."""
+    """Suggests the verb that may have been meant, as Python 3.14 does itself."""
 
     def error(self, message: str) -> NoReturn:
-        """Print what is wrong and end, status 2."""
+        """Print the error and exit with status 2."""
         found = re.search(r"invalid choice: '([\w-]+)' \(choose from (.*)\)", message)
         if found:
             verbs = re.findall(r"[\w-]+", found[2])

@@ -1,4 +1,4 @@
-"""Pair the pages of a collection: WARC files in, document pairs out.
+"""Pair the pages of a collection, for example of WARC files.
 
 Reads WARC (.gz, .xz, .zst or plain), ARC, WET (text only), .lett, and the folders of
 warc2text and Bitextor: files, folders, patterns, `-` for a WARC file on standard input,
@@ -22,25 +22,27 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
-    parser.add_argument("paths", nargs="+", help="what to read")
+    parser.add_argument(
+        "paths", nargs="+", help="files, folders, patterns, addresses, or -"
+    )
     parser.add_argument("--langs", required=True, help="languages: en,is or en,is,pl")
     parser.add_argument("--out", required=True, help="run directory to write")
     parser.add_argument("--profile", help="TOML file of settings/align")
     parser.add_argument(
         "--lexicon",
-        help="lexicon.npz of an earlier run, or its directory: start with it",
+        help="start with the lexicon of an earlier run: its lexicon.npz or directory",
     )
     parser.add_argument(
         "--cdx",
         nargs="+",
         default=(),
         metavar="INDEX",
-        help="CDXJ files: read only pages that may have a translation, by their URLs",
+        help="CDXJ files: read only pages that have a translation by their URLs",
     )
     parser.add_argument(
         "--across-sites",
         action="store_true",
-        help="look for the translation of a page on every site, not only on its own",
+        help="look for translations on every site, not only on the site of the page",
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument(
@@ -49,10 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--spark",
         metavar="MASTER",
-        help="do it on a cluster: local[2], spark://HOST:PORT, yarn (extra `spark`)",
+        help="run on a cluster: local[2], spark://HOST:PORT, yarn (extra `spark`)",
     )
     parser.add_argument(
-        "--resume", action="store_true", help="go on with what a killed run left"
+        "--resume", action="store_true", help="continue a run that was killed"
     )
 
 
@@ -75,11 +77,11 @@ def run(args: argparse.Namespace) -> int:
         args.across_sites,
     )
     if args.jobs < 1:
-        raise UsageError(f"--jobs {args.jobs}: at least one process is needed")
+        raise UsageError(f"--jobs {args.jobs}: give a number of at least 1")
     if args.spark:
         if args.resume or args.jobs > 1:
             raise UsageError(
-                "--spark has tasks of its own: without --jobs and --resume"
+                "--spark does not take --jobs or --resume (Spark has its own tasks)"
             )
         from crawler.realign.spark import align_on_spark
 
@@ -113,5 +115,5 @@ def _memory(text: str) -> int:
     """Bytes; `4G` is 4 GiB."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
     if not found:
-        raise UsageError(f"--memory {text!r}: no size (write 4G or 800M)")
+        raise UsageError(f"--memory {text!r}: not a valid size (write 4G or 800M)")
     return round(float(found[1]) * _UNITS[found[2].upper()])

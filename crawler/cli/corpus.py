@@ -1,7 +1,7 @@
 """Make a corpus of sentence pairs from runs of a crawl or of bifocal align.
 
 Aligns the sentences of every pair of pages, filters them, keeps the best copy of each,
-and writes it with the way back to WARC file, offset and record.
+and writes it with its origin: WARC file, offset and record.
 
 Example: bifocal corpus runs/is1 runs/is2 --langs en,is --out corpora/en-is
 """
@@ -15,21 +15,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories")
     parser.add_argument("--langs", required=True, help="two languages: en,is")
-    parser.add_argument("--out", required=True, help="directory to write, a new one")
+    parser.add_argument("--out", required=True, help="new directory for the corpus")
     parser.add_argument("--profile", help="TOML file of settings/corpus")
     parser.add_argument(
-        "--formats", default="tsv,tmx,jsonl", help="of tsv, tmx, jsonl, parquet"
+        "--formats",
+        default="tsv,tmx,jsonl",
+        help="any of tsv, tmx, jsonl, parquet (%(default)s)",
     )
     parser.add_argument(
         "--no-formulas",
         action="store_true",
         help="put an apostrophe before TSV cells that a spreadsheet would run (=1+1)",
     )
-    parser.add_argument("--remove", help="file of sites and addresses to leave out")
+    parser.add_argument("--remove", help="file with sites and addresses to leave out")
     parser.add_argument(
         "--monolingual",
         action="store_true",
-        help="also write sentences without a partner, by language",
+        help="also write the sentences without a partner, one file for each language",
     )
     parser.add_argument(
         "--set",
@@ -45,12 +47,12 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from crawler.config import load_profile
-    from crawler.corpus.build import Request, build_corpus
+    from crawler.corpus.build import CorpusRequest, build_corpus
     from crawler.corpus.profile import CorpusProfile
     from crawler.corpus.rights import Removals
     from crawler.data import LangPair
 
-    request = Request(
+    request = CorpusRequest(
         runs=tuple(map(Path, args.runs)),
         langs=LangPair.parse(args.langs),
         out=Path(args.out),

@@ -1,4 +1,4 @@
-"""Crawl the bundled demo world, offline, and judge what was found.
+"""Crawl the bundled demo world, offline, and compare the result with the truth.
 
 The demo world is a small fictional institute with pages in English, Icelandic and
 Spanish and everything that makes crawling hard (worlds/demo/README.md).

@@ -1,9 +1,8 @@
 """Print a run's pairs as Bitextor's document aligner does: score and two line numbers.
 
-The two folders hold `url.gz` of either language, as warc2text and Bitextor write them;
-lines are counted from 1. Bitextor's next stage takes the table as it is. With a
-translation of the first folder's texts comes instead what that stage makes of it, the
-input of bleualign-cpp: URLs and texts in base64.
+The two folders hold the `url.gz` of each language, as warc2text and Bitextor write
+them; lines are counted from 1. Bitextor's next stage reads the table as it is. With
+--translated, the input of bleualign-cpp is printed instead: URLs, and texts in base64.
 
 Example: bifocal docalign runs/is1 shards/en/1/1 shards/is/1/1 > en1_is1.matches
 """
@@ -21,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--translated",
         metavar="COLUMN",
-        help="sentences of the first folder in the second language (gzip, base64, line"
-        " by line): print bleualign's input",
+        help="column with the translated texts of the first folder (gzip, base64, line"
+        " by line): print the input of bleualign-cpp",
     )
 
 

@@ -1,8 +1,8 @@
-"""Is everything there for a crawl? Says what is not, and what to do about it.
+"""Check that everything is ready for a crawl, and say how to mend what is not.
 
-Looks at the installation, the models, the folder, the user agent and the disk;
-with --seeds also at DNS, robots.txt and the first page of each seed. Without
---seeds nothing leaves this machine.
+Checks the installation, the models, the folder, the user agent and the disk; with
+--seeds also DNS, robots.txt and the first page of each seed. Without --seeds nothing is
+sent from this machine.
 
 Example: bifocal doctor
 Example: bifocal doctor --seeds seeds/en-is.txt --langs en,is
@@ -37,14 +37,16 @@ OK, NOTE, BAD = "ok", "note", "BAD"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
-    parser.add_argument("--seeds", help="also look at these: a file, URLs or -")
+    parser.add_argument("--seeds", help="also check these seeds: a file, URLs or -")
     parser.add_argument("--langs", help="the two languages of the crawl: en,is")
-    parser.add_argument("--out", default=".", help="folder of the runs (here)")
+    parser.add_argument(
+        "--out", default=".", help="folder of the runs (default: this one)"
+    )
     add_settings(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print one line a check; exit status 1 when one of them is bad."""
+    """Print a line for each check; exit status 1 if one fails."""
     from crawler.data import LangPair
     from crawler.spiders.seed_check import project_settings
 
@@ -60,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     ):
         print(f"{verdict:5} {text}")
         worst = BAD if verdict == BAD else worst
-    print("Something must be mended." if worst == BAD else "Ready to crawl.")
+    print("Not ready: mend what is marked BAD." if worst == BAD else "Ready to crawl.")
     return int(worst == BAD)
 
 
@@ -82,7 +84,7 @@ def _installation() -> Iterator[tuple[str, str]]:
             yield BAD, f"{need.name} is not installed: pip install '{need}'"
             continue
         if not need.specifier.contains(have, prereleases=True):
-            yield BAD, f"{need.name} {have} is too old or new: pip install '{need}'"
+            yield BAD, f"{need.name} {have} is too old or too new: pip install '{need}'"
     missing = [extra for extra, name in _EXTRAS.items() if find_spec(name) is None]
     if missing:
         extras = ",".join(missing)
@@ -120,7 +122,7 @@ def _folder(name: str) -> Iterator[tuple[str, str]]:
         yield BAD, f"{name}: cannot be written: {error.strerror} (choose another --out)"
         return
     verdict = OK if free >= _ROOM else NOTE
-    yield verdict, f"{free / 1e9:.1f} GB free in {name} (1 GB holds some 40,000 pages)"
+    yield verdict, f"{free / 1e9:.1f} GB free in {name} (1 GB holds about 40,000 pages)"
 
 
 def _identity(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -128,14 +130,17 @@ def _identity(settings: Settings) -> Iterator[tuple[str, str]]:
 
     agent = settings["USER_AGENT"]
     if agent == base.USER_AGENT:
-        yield NOTE, "USER_AGENT is the default: put an address of yours into it, so"
-        yield NOTE, "  that a webmaster can write to you before he shuts you out"
+        yield NOTE, "USER_AGENT is the default: put your address into it, so that a"
+        yield NOTE, "  webmaster can write to you instead of blocking you"
     elif "@" not in agent and "://" not in agent:
         yield NOTE, f"USER_AGENT {agent!r} has no address (write name/1.0 (+URL))"
     else:
         yield OK, f"USER_AGENT {agent}"
     if not settings.getbool("ROBOTSTXT_OBEY"):
-        yield NOTE, "ROBOTSTXT_OBEY is off: you crawl what sites do not want crawled"
+        yield (
+            NOTE,
+            "ROBOTSTXT_OBEY is off: pages are crawled against the will of their sites",
+        )
 
 
 def _seeds(

@@ -13,13 +13,13 @@ import argparse
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
     parser.add_argument("task", choices=["wmt16"], help="the shared task")
-    parser.add_argument("folder", metavar="DIR", help="its data")
+    parser.add_argument("folder", metavar="DIR", help="the data of the task")
     parser.add_argument("--langs", default="en,fr", help="two languages (en,fr)")
     parser.add_argument("--profile", help="TOML file of settings/align")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print recall by each rule, and where pairs were lost."""
+    """Print the recall by each rule, and the stages that lost pairs."""
     from pathlib import Path
 
     from crawler.aligner.profile import AlignProfile

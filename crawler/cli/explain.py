@@ -1,4 +1,4 @@
-"""Say why a URL was fetched when it was, or why it still waits.
+"""Explain the place of a URL in the order of a crawl.
 
 Example: bifocal explain runs/is1 https://www.example.is/um-okkur
 """
@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
 
     url = canonicalize(args.url)
     if url is None:
-        raise UsageError(f"{args.url!r} is no http(s) URL (write it in full)")
+        raise UsageError(f"{args.url!r} is not a valid http(s) URL (write it in full)")
     for line in explain(RunDir(args.run_dir), url):
         print(line)
     return 0

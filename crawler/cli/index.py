@@ -1,7 +1,7 @@
 """Write a CDXJ index beside each WARC file that has none.
 
-With an index, opening a recording as a world takes seconds instead of a scan. Only
-files that are plain or packed record by record (.warc, .warc.gz) can have one.
+With an index, a recording opens as a world in seconds, without a scan. Only files that
+are plain or compressed record by record (.warc, .warc.gz) can have one.
 
 Example: bifocal index recordings/
 """
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     damaged = sum(n for name, n in counts.items() if name.startswith("warc/damaged"))
     print(
         f"Indexed {counts['urls']} records of {counts['files']} files"
-        f" ({damaged} damaged records left out; left alone: {counts['indexed']} files"
-        f" with an index, {counts['solid']} that are packed as a whole)"
+        f" ({damaged} damaged records left out; skipped: {counts['indexed']} files with"
+        f" an index, {counts['solid']} that are compressed as a whole)"
     )
     return 0

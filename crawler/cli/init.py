@@ -1,7 +1,6 @@
-"""Write a folder to start a crawl from: seeds, settings, Makefile.
+"""Write a folder for a crawl of your own: seeds, settings, Makefile.
 
-Nothing in it is needed by Bifocal: it is what you would have written yourself, with a
-comment at every line that you may want to change.
+Every line that you may want to change has a comment.
 
 Example: bifocal init icelandic --langs en,is
 """
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from crawler.data import LangPair
 
 _SEEDS = """\
-# Where the crawl starts: one URL a line, best the home page in each language.
+# The crawl starts here: one URL a line, best the home page in each language.
 # Twenty bilingual sites are enough to begin with; many sites are faster than one.
 # `make check` asks each of them whether it can be crawled.
 {seeds}"""
@@ -27,7 +26,7 @@ https://www.example.org/{trg}/
 """
 
 _SETTINGS = '''\
-"""Our crawl of {src_name} and {trg_name}: what differs from Bifocal's own settings.
+"""Our crawl of {src_name} and {trg_name}: settings that differ from the default.
 
 docs/settings.md lists all of them. Other orders than the default are in
 settings.focused, settings.language_only and settings.breadth_first.
@@ -35,25 +34,25 @@ settings.focused, settings.language_only and settings.breadth_first.
 
 from settings.adaptive import *  # noqa: F403
 
-# Who is crawling: put an address here at which a webmaster can reach you.
+# The name of the crawler: put an address here at which a webmaster can reach you.
 USER_AGENT = "bifocal/0.1 (+https://www.example.org/our-crawl; you@example.org)"
 
-# Seconds between two pages of a site. Small servers thank you for more.
+# Seconds between two pages of a site. More is kinder to small servers.
 DOWNLOAD_DELAY = 1.0
 
-# Answers of one site, 0 for no limit. So no site eats the time of the others.
+# Pages of one site at most, 0 for no limit: no site takes the time of the others.
 SITE_MAX_PAGES = 5000
 '''
 
 _CFG = """\
-# scrapy reads this: which settings are meant when it is started in this folder.
+# Scrapy reads this file: the settings for crawls that are started in this folder.
 [settings]
 default = crawl_settings
 """
 
 _MAKEFILE = """\
-# make check, make crawl (Ctrl-C stops it, and the same goes on), make report,
-# make corpus (sentence pairs, clean)
+# make check, make crawl (Ctrl-C stops it, the same command continues), make report,
+# make corpus (clean sentence pairs)
 LANGS := {langs}
 RUN := runs/{name}
 
@@ -83,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the files, say what comes next."""
+    """Write the files and print the next steps."""
     from pathlib import Path
 
     from crawler.data import LangPair
@@ -96,7 +95,9 @@ def run(args: argparse.Namespace) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         there = [name for name in files if (folder / name).exists()]
         if there:
-            raise RunDirError(f"{folder / there[0]}: is there (choose another folder)")
+            raise RunDirError(
+                f"{folder / there[0]}: exists already (choose another folder)"
+            )
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -111,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def project_files(langs: LangPair) -> dict[str, str]:
-    """Name and text of every file; our own seeds for the pair, where there are some."""
+    """The name and text of every file, with our seeds for the languages if any."""
     from pathlib import Path
 
     from crawler.languages import all_languages

@@ -1,9 +1,9 @@
-"""Make a lexicon to start with: out of a dictionary, or by a translator.
+"""Make a lexicon for the aligner, from a dictionary or with a translator.
 
-The aligner needs none. Where there is one, small sites of short pages gain most. A
-dictionary is tab-separated text: a word of the first language, a tab, a word of the
-second. A translator is a command that answers each line of the second language with
-one of the first; it gets paragraphs of the pages that are given.
+The aligner learns its own lexicon; one to start with helps most on small sites with
+short pages. A dictionary is tab-separated text: a word of the first language, a word of
+the second. A translator is a command that answers each line in the second language with
+a line in the first; it gets the paragraphs of the pages that are given.
 
 Example: bifocal lexicon words.tsv --langs en,eu --out L.npz
      or: bifocal lexicon WARCS --translator "apertium -u eu-en" --langs en,eu --out ...
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--langs", required=True, help="two languages: en,is")
     parser.add_argument("--out", required=True, help="lexicon.npz to write")
     parser.add_argument("--translator", help="command: second language to first")
-    parser.add_argument("--cache", help="file that keeps what was translated")
+    parser.add_argument("--cache", help="file that keeps the translations")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _paragraphs(paths: Sequence[str], langs: LangPair) -> Iterator[str]:
-    """What the pages in the second language say, in paragraphs."""
+    """The paragraphs of the pages in the second language."""
     from crawler.extract.document import read_page
     from crawler.extract.text import blocks_of
     from crawler.warc.reader import iter_pages, warc_files

@@ -1,7 +1,7 @@
-"""How to search a large site for pairs: tables, window and cost of a sliding window.
+"""Plan the search for pairs on a large site: tables, window and cost.
 
-From the analytical model of Ture, Elsayed & Lin (2011). Says when comparing everything
-is cheaper, as it often is.
+For the sliding window of Ture, Elsayed & Lin (2011), by their analytical model. Often
+comparing everything is cheaper, and the plan says so.
 
 Example: bifocal plan --docs 1470000,3440000 --recall 0.7
 """
@@ -22,9 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--recall", type=float, default=0.9, help="share of the pairs to find (0.9)"
     )
     parser.add_argument(
-        "--cosine", type=float, default=0.35, help="of the pairs that matter (0.35)"
+        "--cosine",
+        type=float,
+        default=0.35,
+        help="least cosine of the pairs to find (0.35)",
     )
-    parser.add_argument("--bits", type=int, default=1000, help="of a signature (1000)")
+    parser.add_argument(
+        "--bits", type=int, default=1000, help="bits of a signature (1000)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     if min(docs) < 1 or args.bits < 1:
         raise ProfileError(f"--docs {args.docs}: expected one or two numbers above 0")
     if not (0 < args.recall <= 1 and 0 < args.cosine < 1):
-        raise ProfileError("--recall and --cosine lie between 0 and 1")
+        raise ProfileError("--recall and --cosine: give numbers between 0 and 1")
     config = SignaturesConfig(bits=args.bits)
     ways = plan(*docs, args.recall, args.cosine, config)
     if not ways:

@@ -1,6 +1,6 @@
-"""Show runs as one web page: harvest, sites, scores, and the pairs to read.
+"""Write a web page about runs: figures, sites, scores, and the pairs to read.
 
-Several runs are compared; the page needs no network and no server.
+Several runs are compared. The page needs neither a network nor a server.
 
 Example: bifocal report runs/is1 --out report.html
 Example: bifocal report runs/demo runs/blind --gold worlds/demo/gold.tsv
@@ -25,20 +25,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WARC",
-        help="a recording of the site: the oracle's curve is drawn",
+        help="a recording of the site: draw the curve of the best possible order",
     )
     parser.add_argument(
         "--pairs",
         type=int,
         default=10_000,
         metavar="N",
-        help="how many pairs of a run can be read (%(default)s)",
+        help="number of pairs of a run that can be read (%(default)s)",
     )
     parser.add_argument("--out", default="report.html", help="default: %(default)s")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the page, print where it is."""
+    """Write the page and print its path."""
     from pathlib import Path
 
     from crawler.reports.page import write_report

@@ -1,8 +1,8 @@
 """Check a list of seeds, grow one from a crawl, or import somebody else's.
 
-check: asks each site for robots.txt and for the seed, and says what a crawl would meet.
-discover: sites that a crawl's pages link to, those named in both languages first.
-import: commoncrawl's web-languages pages and Bitextor's host files become a list.
+check: fetches robots.txt and the seed from each site, as a crawl would.
+discover: lists the sites that a crawl's pages link to, the most promising first.
+import: makes a list from commoncrawl's web-languages pages or Bitextor's host files.
 
 Example: bifocal seeds check seeds/en-is.txt --langs en,is
 Example: bifocal seeds discover runs/demo
@@ -20,34 +20,34 @@ if TYPE_CHECKING:
     from crawler.data import LangPair
     from crawler.spiders.seed_check import Finding
 
-# What a person can do about an outcome; by its part before the slash.
+# A person's cure for an outcome, by its part before the slash.
 _CURES = {
-    "robots": "robots.txt forbids it: take it out, or ask the webmaster",
-    "no_answer": "nobody answered: is the address right?",
-    "status": "the server has no such page for us: open it in a browser, mend the URL",
-    "redirect": "redirects without an end: give the address where it leads",
+    "robots": "robots.txt forbids it: remove it, or ask the webmaster",
+    "no_answer": "no answer: check the address",
+    "status": "the server refuses the page: open it in a browser, correct the URL",
+    "redirect": "redirects do not end: give the address that they should lead to",
     "language": "",
     "empty": "an empty answer: open it in a browser",
-    "not_html": "no web page: give the site's home page",
+    "not_html": "not a web page: give the home page of the site",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
     tasks = parser.add_subparsers(dest="task", metavar="TASK", required=True)
-    check = tasks.add_parser("check", help="can these seeds be crawled?")
+    check = tasks.add_parser("check", help="check that seeds can be crawled")
     check.add_argument("seeds", help="a file, a comma list of URLs, or - for stdin")
     check.add_argument("--langs", help="the two languages of the crawl: en,is")
     add_settings(check)
-    discover = tasks.add_parser("discover", help="other sites that a crawl names")
+    discover = tasks.add_parser("discover", help="list other sites that a crawl found")
     discover.add_argument("run_dir", help="the RUN_DIR of a crawl")
     discover.add_argument("--most", type=int, default=100, help="sites (%(default)s)")
-    other = tasks.add_parser("import", help="web-languages pages, host files")
+    other = tasks.add_parser("import", help="read web-languages pages and host files")
     other.add_argument("files", nargs="+", help="Markdown or text files")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do one of the three; lists of seeds go to stdout."""
+    """Do one of the three; lists of seeds go to standard output."""
     if args.task == "check":
         return _check(args)
     if args.task == "discover":
@@ -71,10 +71,10 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def remark(finding: Finding, langs: LangPair | None) -> str:
-    """What a person should know of a seed."""
+    """A remark on a seed, for a person."""
     if not finding.is_usable:
         if finding.outcome == "no_answer/AddressRefusedError":
-            return "a private address: if you mean it, -s ADDRESS_ALLOW=HOST"
+            return "a private address: to allow it, -s ADDRESS_ALLOW=HOST"
         return _CURES.get(finding.outcome.partition("/")[0], "")
     parts = [finding.lang or "no known language (built by scripts? -s JS_SITES=HOST)"]
     if finding.declared:
@@ -84,7 +84,7 @@ def remark(finding: Finding, langs: LangPair | None) -> str:
     if finding.crawl_delay > 1:
         parts.append(f"asks for {finding.crawl_delay:g} s between pages")
     if langs and finding.lang not in langs and not {*finding.declared} & {*langs}:
-        parts.append(f"neither {langs.src} nor {langs.trg} in sight")
+        parts.append(f"neither {langs.src} nor {langs.trg} found")
     return "; ".join(parts)
 
 
@@ -99,7 +99,7 @@ def _discover(args: argparse.Namespace) -> int:
     langs = LangPair(*run_dir.read()["langs"])
     known = {visit.site for visit in read_visits(run_dir.crawl_log)}
     found = outlinks(iter_pages(run_dir.warc), langs, known)
-    print(f"# Sites that the pages of {run_dir.path} name. Look before you crawl.")
+    print(f"# Sites that the pages of {run_dir.path} name. Check them before a crawl.")
     for outlink in found[: args.most]:
         said = f"in {' and '.join(sorted(outlink.langs))}; " if outlink.langs else ""
         pages = f"{outlink.pages} pages of {len(outlink.sites)} sites"

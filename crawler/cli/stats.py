@@ -1,4 +1,4 @@
-"""Print what is in a corpus, and draw it.
+"""Print the statistics of a corpus, and draw them.
 
 Example: bifocal stats corpora/en-is --figure en-is.png
 """
@@ -10,7 +10,7 @@ import argparse
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
-    parser.add_argument("folder", metavar="DIR", help="what bifocal corpus wrote")
+    parser.add_argument("folder", metavar="DIR", help="folder of a corpus")
     parser.add_argument("--figure", help="file to draw into: .png, .svg or .pdf")
 
 
@@ -28,7 +28,9 @@ def run(args: argparse.Namespace) -> int:
     print("\n".join(describe(about, found)))
     if args.figure:
         if found is None:
-            raise UsageError(f"{folder}: has no .jsonl.gz to draw (--formats jsonl)")
+            raise UsageError(
+                f"{folder}: has no .jsonl.gz to draw (--formats jsonl makes it)"
+            )
         draw(about, found, Path(args.figure))
         print(f"\nDrawn: {args.figure}")
     return 0

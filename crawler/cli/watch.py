@@ -1,8 +1,8 @@
-"""Watch a crawl that runs elsewhere: pages, pairs, sites, what was found last.
+"""Watch a running crawl: pages, pairs, sites, the last pairs.
 
-Reads the run directory only, so it may be on another machine's disk, and the crawl does
-not notice; or, of workers that share a frontier, Redis only. In a terminal a live view
-(extra `watch`), elsewhere a line now and then.
+Reads only the run directory, which may be on another machine's disk, or only Redis if
+workers share a frontier; the crawl is not disturbed. A terminal shows a live view
+(extra `watch`), anything else gets a line now and then.
 
 Example: bifocal watch runs/is1
 Example: bifocal watch 'redis://localhost/0?run=is1'
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Look until the crawl ends, or Ctrl-C."""
+    """Watch until the crawl ends, or Ctrl-C."""
     if "://" in args.run_dir:
         _watch_shared(args)
     else:
@@ -76,7 +76,7 @@ def _follow(
     text: Callable[[], str],
     drawn: Callable[[], RenderableType],
 ) -> None:
-    """Look again and again: drawn in a terminal, else as lines when they change."""
+    """Look again and again: draw in a terminal, else print lines that change."""
     import sys
     from time import sleep
 
@@ -113,7 +113,7 @@ def _screen() -> Callable[..., Live]:
 
 
 def panel(text: str, title: str) -> RenderableType:
-    """Some lines in a frame."""
+    """Lines in a frame."""
     from rich.panel import Panel
     from rich.text import Text
 
@@ -121,7 +121,7 @@ def panel(text: str, title: str) -> RenderableType:
 
 
 def view(live: LiveRun) -> RenderableType:
-    """The live view: totals, sites, the last pairs, what was dropped."""
+    """The live view: totals, sites, the last pairs, reasons of dropped pages."""
     from rich.console import Group
     from rich.panel import Panel
     from rich.table import Table
@@ -141,7 +141,9 @@ def view(live: LiveRun) -> RenderableType:
     dropped = ", ".join(f"{why} {n:,}" for why, n in live.reasons.most_common(6))
     return Group(
         panel(live.line(), str(live.run.path)),
-        Panel(sites, title="best sites, and the dearest", title_align="left"),
+        Panel(
+            sites, title="best sites, and the most expensive ones", title_align="left"
+        ),
         Panel(found, title="last pairs", title_align="left"),
         *(Text(f"warning: {said}", "yellow") for said in live.warnings()),
         Text(f"not kept: {dropped}" if dropped else "", "dim"),

@@ -1,10 +1,10 @@
-"""Runs → corpus: read pages, align sentences, filter, keep the best copy, write.
+"""Build a corpus from runs: read pages, align sentences, filter, deduplicate, write.
 
     run: pairs.tsv.gz, WARC files ─▶ texts ─▶ beads ─▶ filters ─▶ copies ─▶ sinks
 
-Everything streams: of pages there is a temporary file of texts, of sentences one of
-copies; memory holds the addresses of the pairs of one run. The files of the corpus
-appear, whole, at the end.
+Everything streams: texts and copies of sentences lie in temporary files; memory holds
+the addresses of the pairs of one run. The files of the corpus appear, whole, at the
+end.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from crawler.corpus.card import SiteFacts, card
 from crawler.corpus.collect import collect, inputs_of
 from crawler.corpus.command import scores
 from crawler.corpus.dedupe import BestCopies
-from crawler.corpus.privacy import treated
+from crawler.corpus.privacy import redacted
 from crawler.corpus.profile import CorpusProfile
 from crawler.corpus.rights import Removals
 from crawler.corpus.texts import BlockCounts, StoredText, TextStore
@@ -49,13 +49,13 @@ PROVENANCE = (
     "aligner_score",
     *(f"{side}_{name}" for side in ("src", "trg") for name in ORIGIN),
 )
-# its first column makes it a list for `--remove`
+# a copy of it with fewer lines is a list for `--remove`
 SITES = ("#site", "pages", "page_pairs", "sentence_pairs", "licences", "marks")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked for."""
+class CorpusRequest:
+    """The runs, the settings and the directory for the corpus."""
 
     runs: tuple[Path, ...]
     langs: LangPair
@@ -82,7 +82,7 @@ class Request:
 
 _Write = Callable[[CorpusPair], object]
 # Each format: a file beside the others, open while its block lasts.
-_SINKS: dict[str, Callable[[Request], AbstractContextManager[_Write]]] = {
+_SINKS: dict[str, Callable[[CorpusRequest], AbstractContextManager[_Write]]] = {
     "tsv": lambda asked: tsv_sink(asked.file(".tsv.gz"), no_formulas=asked.no_formulas),
     "tmx": lambda asked: tmx_sink(
         asked.file(".tmx"), asked.langs, version("bifocal"), asked.date
@@ -92,10 +92,10 @@ _SINKS: dict[str, Callable[[Request], AbstractContextManager[_Write]]] = {
 }
 
 
-def build_corpus(request: Request) -> dict[str, Any]:
-    """Make a corpus in a new directory; returns what `corpus.json` holds.
+def build_corpus(request: CorpusRequest) -> dict[str, Any]:
+    """Make a corpus in a new directory; returns the contents of corpus.json.
 
-    Raises RunDirError for a run that is not there, of other languages or without its
+    Raises RunDirError for a run that is missing, of other languages or without its
     pages, and for a directory that is not empty.
     """
     out = request.out
@@ -125,8 +125,8 @@ def _about(run: RunDir, langs: LangPair) -> dict[str, Any]:
         )
     if not run.pairs.exists():
         raise RunDirError(
-            f"{run.pairs}: not there (the run has no pairs yet; bifocal align makes"
-            " them from its WARC files)"
+            f"{run.pairs}: missing (make the pairs with bifocal align, from the WARC"
+            " files of the run)"
         )
     return about
 
@@ -134,7 +134,7 @@ def _about(run: RunDir, langs: LangPair) -> dict[str, Any]:
 class _Building:
     """The state of one build."""
 
-    def __init__(self, request: Request, work: Path) -> None:
+    def __init__(self, request: CorpusRequest, work: Path) -> None:
         self._request = request
         self._profile = request.profile
         self._out = request.out
@@ -229,9 +229,9 @@ class _Building:
         self._counts["corpus/page_pairs"] += 1
         self._sites[src.document.site].page_pairs += 1
         beads = [
-            treated
+            clean
             for bead in aligner.align(pair, src.document, trg.document)
-            if (treated := self._treated(bead))
+            if (clean := self._redacted(bead))
         ]
         origins = (src.origin, trg.origin)
         ids = {
@@ -260,10 +260,10 @@ class _Building:
             self._counts[f"corpus/dropped/{refused[0]}"] += 1
         return bool(refused)
 
-    def _treated(self, bead: SentencePair) -> SentencePair | None:
-        """The bead without the personal data that are not wanted, or None, counted."""
+    def _redacted(self, bead: SentencePair) -> SentencePair | None:
+        """The bead with personal data masked; None, and counted, if it is dropped."""
         config = self._profile.privacy
-        src, trg = treated(bead.src_text, config), treated(bead.trg_text, config)
+        src, trg = (redacted(text, config) for text in (bead.src_text, bead.trg_text))
         if src is None or trg is None:
             self._counts["sentences/dropped/personal"] += 1
             return None
@@ -273,7 +273,7 @@ class _Building:
         return replace(bead, src_text=src, trg_text=trg)
 
     def _leave(self, bead: SentencePair) -> None:
-        """Sentences without a partner go to the text of their language."""
+        """Write the sentences without a partner to the file of their language."""
         sides = (bead.src_url, bead.src_text), (bead.trg_url, bead.trg_text)
         if not all(bead.bead):
             for lang, (url, text) in zip(self._request.langs, sides, strict=True):
@@ -305,7 +305,7 @@ class _Building:
     def _judged(
         self, best: Iterator[CorpusPair], said: Iterator[float]
     ) -> Iterator[CorpusPair]:
-        """What the command from outside lets pass, with its score."""
+        """The pairs that the external command accepts, with its scores."""
         for item, score in zip(best, said, strict=True):
             if score >= self._profile.command.min_score:
                 yield replace(item, pair=replace(item.pair, score=score))
@@ -351,7 +351,7 @@ class _Building:
 
     @staticmethod
     def _run_facts(run: RunDir) -> dict[str, Any]:
-        """What a run says of itself that a reader of the corpus wants to know."""
+        """The facts about a run that matter to a reader of the corpus."""
         settings = run.read().get("settings", {})
         return {
             "path": str(run.path),

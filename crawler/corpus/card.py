@@ -1,4 +1,4 @@
-"""The card of a corpus, in the form of a dataset card: what is in it, and from where.
+"""The dataset card of a corpus: its contents and their origin.
 
 A dataset card is a README.md with metadata in YAML at its top, as Hugging Face's hub
 and `datasets` read it.
@@ -24,7 +24,7 @@ _LISTED = 30  # sites in the card's table; sites.tsv has all
 
 @dataclass(slots=True)
 class SiteFacts:
-    """What a corpus has of a site."""
+    """The share of a site in a corpus."""
 
     pages: int = 0
     page_pairs: int = 0
@@ -40,7 +40,7 @@ Bifocal {version} on {date}.
 
 ## Contents
 
-| what | count |
+| content | count |
 |---|---|
 {contents}
 
@@ -58,13 +58,13 @@ Bifocal {version} on {date}.
 
 ## Rights
 
-The texts belong to their authors. What a page names as its licence is a hint, not a
+The texts belong to their authors. The licence that a page links to is a hint, not a
 finding. Every row names its pages, and `bifocal corpus --remove FILE` makes the corpus
 again without sites that ask for it.
 
 {robots}
 
-Honoured marks of pages: {honoured}. Marks that were met: {marks}.
+Honoured marks of pages: {honoured}. Marks that were found: {marks}.
 
 Personal data: {personal}.
 
@@ -77,7 +77,7 @@ the estimated probability that two sentences are translations of each other.
 
 
 def card(about: Mapping[str, Any], sites: Mapping[str, SiteFacts]) -> str:
-    """The text of the card; `about` is what corpus.json holds."""
+    """The text of the card; `about` is the contents of corpus.json."""
     src, trg = about["langs"]
     counts = about["counts"]
     pairs = counts.get("corpus/sentence_pairs", 0)
@@ -160,10 +160,10 @@ def _front_matter(about: Mapping[str, Any], pairs: int) -> list[str]:
 
 
 def _robots(run: Mapping[str, Any]) -> str:
-    said = {True: "was obeyed", False: "was ignored", None: "is not known of"}
+    said = {True: "was obeyed", False: "was ignored"}
     robots = run["robots"]
-    name = run["path"].rpartition("/")[2]  # where it lay is nobody's business
-    return f"- {name}: robots.txt {said.get(robots, 'is not known of')}."
+    name = run["path"].rpartition("/")[2]  # the folder is private
+    return f"- {name}: robots.txt {said.get(robots, 'may have been obeyed or not')}."
 
 
 def _listed(counts: Mapping[str, int]) -> str:

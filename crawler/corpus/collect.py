@@ -1,4 +1,4 @@
-"""The pages of a run's pairs, out of its WARC files.
+"""The pages of a run's pairs, read from its WARC files.
 
 One pass over the files, in their order; only pages that are in a pair are read.
 """
@@ -24,13 +24,13 @@ from crawler.warc.text_columns import PlainText
 
 
 def inputs_of(run: RunDir, about: dict[str, Any]) -> list[str]:
-    """The files that a run was made of: its own, or those that it was given."""
+    """The files with the pages of a run: its own, or those that it was given."""
     paths = about.get("warcs") or [str(run.warc)]
     try:
         return find_inputs(paths)
     except Exception as error:
         raise RunDirError(
-            f"{run.path}: the pages of this run are not to be found: {error}"
+            f"{run.path}: the pages of this run are missing: {error}"
         ) from error
 
 

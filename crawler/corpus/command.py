@@ -1,8 +1,8 @@
-"""A cleaning tool from outside as a filter: Bicleaner, or any command line.
+"""An external cleaning tool as a filter: Bicleaner, or any command.
 
 The command gets pairs on its standard input, one a line, tab-separated: src_url,
-trg_url, src_text, trg_text; what Bicleaner and Bicleaner AI read by default. For each
-line it prints one whose last column is a score from 0 to 1:
+trg_url, src_text, trg_text, as Bicleaner and Bicleaner AI read by default. For each
+line it prints a line whose last column is a score from 0 to 1:
 
     bicleaner-ai-classify --score_only --quiet - - en-is-model
 """
@@ -22,7 +22,7 @@ from crawler.sinks.tsv import one_cell
 
 @dataclass(frozen=True, slots=True)
 class CommandConfig:
-    """Which command judges, and what it must say; none if there is no command."""
+    """The command, and the score that a pair needs; no command, no filter."""
 
     run: str = ""  # as on a command line; no shell reads it
     min_score: float = 0.5  # Bicleaner AI's own threshold
@@ -31,10 +31,10 @@ class CommandConfig:
 def scores(
     pairs: Iterable[CorpusPair], config: CommandConfig, work: Path
 ) -> Iterator[float]:
-    """What the command says of each pair, in their order; `work`: room for two files.
+    """The scores that the command gives, in the order of the pairs.
 
-    Raises UsageError if there is no such command, RunError if it fails or does not
-    answer line by line.
+    `work`: a folder for two files. Raises UsageError if the command cannot be run,
+    RunError if it fails or does not print one line for each pair.
     """
     asked, answers = work / "asked.tsv", work / "answers.tsv"
     count = 0
@@ -70,5 +70,5 @@ def _score(line: bytes, number: int, config: CommandConfig) -> float:
         return float(cell)
     except ValueError:
         raise RunError(
-            f"{config.run}: line {number} ends in {cell[:40]!r}, which is no score"
+            f"{config.run}: line {number} ends in {cell[:40]!r}, which is not a score"
         ) from None

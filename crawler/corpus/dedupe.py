@@ -1,8 +1,8 @@
-"""Each sentence pair once: the best-scored copy stays, all are accounted for.
+"""Each sentence pair once: the copy with the best score stays, all are counted.
 
 Copies are pairs with one key: equal texts, or texts of equal letters and digits, where
-case, accents' encoding, punctuation and white space do not count (what Bifixer calls
-near duplicates). SQLite sorts them on disk, so memory stays the same, however many.
+case, accents' encoding, punctuation and white space do not count (Bifixer's near
+duplicates). SQLite sorts them on disk, so memory does not grow with their number.
 
 In: CorpusPairs, in any order.  Out: one for each key, by key; the order of copies with
 equal scores is that of their addresses, so equal input gives equal output.
@@ -10,16 +10,15 @@ equal scores is that of their addresses, so equal input gives equal output.
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import xxhash
 
 from crawler.data import CorpusPair, Origin, SentencePair
@@ -28,13 +27,12 @@ from crawler.errors import RunDirError
 _PRAGMAS = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA cache_size = -200000; PRAGMA temp_store = FILE;
-CREATE TABLE copies (key INTEGER, score REAL, body TEXT);
+CREATE TABLE copies (key INTEGER, score REAL, body BLOB);
 """
 _BATCH = 1000
 _WORDS = re.compile(r"[^\W_]+")
-_PAIR = [field.name for field in fields(SentencePair)]
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(tuple[SentencePair, tuple[Origin, Origin]]).decode
 
 COPIES = ("near", "exact", "keep")
 
@@ -64,13 +62,13 @@ def fold(text: str) -> str:
 
 
 class BestCopies:
-    """Takes pairs, gives each back once. The file is gone afterwards."""
+    """Takes pairs and gives each back once. The file is deleted at the end."""
 
     def __init__(self, path: Path, copies: str = "near") -> None:
-        """Use this file meanwhile; it must not be there."""
+        """Use this file; it must not exist yet."""
         self._path = path
         self._copies = copies
-        self._rows: list[tuple[int, float, str]] = []
+        self._rows: list[tuple[int, float, bytes]] = []
         self._count = 0
         try:
             self._db = sqlite3.connect(path, isolation_level=None)
@@ -81,11 +79,7 @@ class BestCopies:
     def add(self, pair: SentencePair, origins: tuple[Origin, Origin]) -> str:
         """Take a pair; returns the id that it will have."""
         key = key_of(pair, self._copies)
-        # plain lists: `asdict` takes longer than all of the rest
-        body = _ENCODER.encode(
-            [[getattr(pair, n) for n in _PAIR], *map(_origin, origins)]
-        )
-        self._rows.append((key, pair.score, body))
+        self._rows.append((key, pair.score, _encode((pair, origins))))
         if len(self._rows) >= _BATCH:
             self._flush()
         return id_of(key)
@@ -102,7 +96,7 @@ class BestCopies:
     def best(
         self, tell: Callable[[CorpusPair], object] | None = None
     ) -> Iterator[CorpusPair]:
-        """Each pair once, with the number of its copies; `tell` hears of every copy."""
+        """Each pair once, with the number of its copies; `tell` gets every copy."""
         self._flush()
         rows = self._db.execute(
             "SELECT key, body FROM copies ORDER BY key, score DESC, body"
@@ -114,7 +108,7 @@ class BestCopies:
                 for _, body in copies:
                     count += 1
                     if tell or best is None:
-                        pair = _read(id_of(key), body)
+                        pair = CorpusPair(id_of(key), *_decode(body))
                         best = best or pair
                         if tell:
                             tell(pair)
@@ -124,7 +118,7 @@ class BestCopies:
             raise self._full(error) from error
 
     def close(self) -> None:
-        """Give the disk back."""
+        """Delete the file."""
         self._db.close()
         self._path.unlink(missing_ok=True)
 
@@ -136,17 +130,5 @@ class BestCopies:
 
 
 def id_of(key: int) -> str:
-    """A key as corpora name it."""
+    """A key as an id of the corpus."""
     return f"{key:016x}"
-
-
-def _origin(origin: Origin) -> list[Any]:
-    return [origin.url, origin.warc, origin.offset, origin.record_id]
-
-
-def _read(name: str, body: str) -> CorpusPair:
-    values, src, trg = json.loads(body)
-    pair = dict(zip(_PAIR, values, strict=True))
-    for field in ("bead", "places", "blocks"):
-        pair[field] = tuple(pair[field])
-    return CorpusPair(name, SentencePair(**pair), (Origin(*src), Origin(*trg)))

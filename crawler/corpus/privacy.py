@@ -1,8 +1,8 @@
 """Personal data in a text: e-mail addresses, telephone numbers, account numbers.
 
-Patterns find what looks like one; an IBAN must pass its checksum (ISO 13616, mod 97). A
+They are found by patterns; an IBAN must pass its checksum (ISO 13616, mod 97). A
 telephone number is international, or has the punctuation of one: a plain row of digits
-is left alone, since far more of them are something else.
+does not count, since most of these are something else.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _MIN_DIGITS, _MAX_DIGITS = 7, 15  # of a telephone number, ITU-T E.164
 
 @dataclass(frozen=True, slots=True)
 class PrivacyConfig:
-    """What becomes of a text with personal data: `keep`, `mask` them, or `drop` it."""
+    """For each kind of personal data: `keep`, `mask`, or `drop` the text."""
 
     email: str = "keep"
     phone: str = "keep"
     iban: str = "keep"
 
     def __post_init__(self) -> None:
-        """Refuse what is no action."""
+        """Refuse an unknown action."""
         for name in ("email", "phone", "iban"):
             if getattr(self, name) not in ACTIONS:
                 raise ProfileError(
-                    f"privacy.{name}: {getattr(self, name)!r} is none of"
-                    f" {', '.join(ACTIONS)}"
+                    f"privacy.{name}: {getattr(self, name)!r} is not valid (known:"
+                    f" {', '.join(ACTIONS)})"
                 )
 
 
@@ -54,7 +54,7 @@ _KEEP = PrivacyConfig()
 
 
 def find_personal(text: str) -> dict[str, list[tuple[int, int]]]:
-    """Where personal data stand in a text, by kind.
+    """The places of personal data in a text, by kind.
 
     >>> find_personal("Write to a@b.is or call +354 555 1234.")
     {'email': [(9, 15)], 'phone': [(24, 37)]}
@@ -73,7 +73,7 @@ def find_personal(text: str) -> dict[str, list[tuple[int, int]]]:
 
 
 def is_iban(text: str) -> bool:
-    """Has an account number its check digits?
+    """True if the check digits of an account number are right.
 
     >>> is_iban("GB82 WEST 1234 5698 7654 32"), is_iban("GB82 WEST 1234 5698 7654 33")
     (True, False)
@@ -85,10 +85,10 @@ def is_iban(text: str) -> bool:
     return int("".join(str(int(c, 36)) for c in moved)) % 97 == 1
 
 
-def treated(text: str, config: PrivacyConfig) -> str | None:
-    """The text as it may be kept; None: it is to be dropped.
+def redacted(text: str, config: PrivacyConfig) -> str | None:
+    """The text with its personal data masked; None if it must be dropped.
 
-    >>> treated("Write to a@b.is now.", PrivacyConfig(email="mask"))
+    >>> redacted("Write to a@b.is now.", PrivacyConfig(email="mask"))
     'Write to [email] now.'
     """
     if config == _KEEP:

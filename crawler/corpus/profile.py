@@ -1,4 +1,4 @@
-"""What goes into a corpus, as data; `settings/corpus/*.toml` override the defaults."""
+"""The settings of a corpus; `settings/corpus/*.toml` override the defaults."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from crawler.errors import ProfileError
 
 @dataclass(frozen=True, slots=True)
 class CorpusProfile:
-    """Which rooms run, with the settings of each."""
+    """The settings of every step from document pairs to a corpus."""
 
     min_pair_score: float = 0.5  # of the page pairs that are taken
-    # Copies: `near` (equal letters and digits), `exact`, or `keep` them all.
+    # Pairs that count as copies: `near` (equal letters and digits), `exact`, or none
+    # of them (`keep`).
     copies: str = "near"
     # Marks of pages that are left out: noindex, nofollow, noarchive, noai,
     # tdm-reservation.
@@ -31,11 +32,13 @@ class CorpusProfile:
     command: CommandConfig = field(default_factory=CommandConfig)
 
     def __post_init__(self) -> None:
-        """Refuse what there is not."""
+        """Refuse unknown names."""
         if self.copies not in COPIES:
             raise ProfileError(
-                f"copies: {self.copies!r} is none of {', '.join(COPIES)}"
+                f"copies: {self.copies!r} is not valid (known: {', '.join(COPIES)})"
             )
         unknown = [mark for mark in self.honour if mark not in MARKS]
         if unknown:
-            raise ProfileError(f"honour: {unknown[0]!r} is none of {', '.join(MARKS)}")
+            raise ProfileError(
+                f"honour: {unknown[0]!r} is not valid (known: {', '.join(MARKS)})"
+            )

@@ -1,10 +1,10 @@
-"""What the owner of a page asks of those who collect text.
+"""The wishes of a page's owner about the use of its text.
 
 Marks come from `<meta name=robots>` (and `bifocal`'s own name), from the header
 X-Robots-Tag, and from the TDM Reservation Protocol (W3C community group report, 2024:
 header or meta `tdm-reservation: 1`, the opt-out of article 4 of the European directive
-2019/790). Which of them are honoured is a setting. Licences are hints: what a page
-links to as its licence, for a person to look at.
+2019/790). A setting says which of them are honoured. The licence that a page links to
+is a hint for a person.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from crawler.data import Document, Page, Site
 from crawler.errors import ProfileError
 
-# What may be honoured.
+# The marks that can be honoured.
 MARKS = ("noindex", "nofollow", "noarchive", "noai", "tdm-reservation")
 _META = re.compile(
     rb"<meta\s[^>]*name\s*=\s*[\"']?tdm-reservation[\"']?[^>]*>", re.IGNORECASE
@@ -59,7 +59,7 @@ def marks_of(page: Page, robots: str) -> frozenset[str]:
 
 
 def _for_us(value: str) -> str:
-    """What a header says to every robot, or to this one; not what it says to others."""
+    """The words of a header that are meant for all robots or for this one."""
     agent, colon, rest = value.partition(":")
     if not colon or "," in agent or agent.strip().lower().startswith("max-"):
         return value
@@ -74,7 +74,7 @@ def licence_of(document: Document) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Removals:
-    """What is to be left out: sites, hosts and beginnings of addresses."""
+    """Pages to leave out: sites, hosts and beginnings of addresses."""
 
     names: frozenset[str]
     prefixes: tuple[str, ...]
@@ -97,16 +97,16 @@ class Removals:
 
     @classmethod
     def read(cls, path: Path) -> Removals:
-        """A file of them; ProfileError if it cannot be read."""
+        """Read a file; ProfileError if that fails."""
         try:
             return cls.of(path.read_text("utf-8").splitlines())
         except (OSError, UnicodeDecodeError) as error:
             raise ProfileError(
-                f"{path}: no removal list: {error} (one site or address a line)"
+                f"{path}: not a removal list: {error} (one site or address a line)"
             ) from error
 
     def match(self, url: str, site: Site) -> bool:
-        """Is a page to be left out?"""
+        """True if a page must be left out."""
         host = url.partition("://")[2].partition("/")[0].lower()
         return (
             site.lower() in self.names

@@ -1,4 +1,4 @@
-"""What is in a corpus: counts from corpus.json, distributions from its rows.
+"""Statistics of a corpus: counts from corpus.json, distributions from its rows.
 
 In: the directory of a corpus.  Out: lines of text, and a figure if asked for.
 """
@@ -25,7 +25,7 @@ _NAMES = [f"{low}-{high}" for low, high in pairwise(("0", *_LENGTHS, ""))]
 
 @dataclass(slots=True)
 class Distributions:
-    """How scores and lengths are spread over the pairs."""
+    """The distributions of scores, lengths and beads."""
 
     scores: Counter[int] = field(default_factory=Counter)  # by tenths
     words: Counter[int] = field(default_factory=Counter)  # of src, by _LENGTHS
@@ -33,14 +33,14 @@ class Distributions:
 
 
 def read_about(folder: Path) -> dict[str, Any]:
-    """What corpus.json says; RunDirError if this is no corpus."""
+    """The contents of corpus.json; RunDirError if this is not a corpus."""
     try:
         about = json.loads((folder / "corpus.json").read_text("utf-8"))
         if not isinstance(about, dict) or "counts" not in about:
             raise ValueError("no counts in corpus.json")
     except (OSError, ValueError) as error:
         raise RunDirError(
-            f"{folder}: no corpus: {error} (give what bifocal corpus --out wrote)"
+            f"{folder}: not a corpus: {error} (give a folder that bifocal corpus wrote)"
         ) from error
     return about
 

@@ -1,8 +1,9 @@
 """Sentence pairs while a crawl runs: of each pair at once, and of all at its end.
 
-What comes while the crawl runs is for those who cannot wait: without a lexicon, and a
-page that later gets a better partner has sentences with both. At the end the file is
-replaced by the sentences of the final pairs, aligned through the run's lexicon.
+The sentences that are written during the crawl are provisional: they are aligned
+without a lexicon, and a page that later gets a better partner has sentences with both.
+At the end the file is replaced by the sentences of the final pairs, aligned with the
+run's lexicon.
 
     take(document) ─▶ texts.sqlite ─▶ found(pairs) ─▶ sentences.tsv.gz ─▶ finish(…)
 """
@@ -23,8 +24,8 @@ from crawler.rundir import RunDir
 from crawler.sinks.growing import GrowingLines
 from crawler.sinks.tsv import COLUMNS, cells_of, tsv_sink
 
-# Texts whose blocks are counted before the next pairs: what is left out everywhere
-# shows in the last of them, and more would hold up a crawl that has been busy (0.4 s).
+# Texts whose blocks are counted before the next pairs: repeated blocks show in these,
+# and more would hold up a crawl that has been busy (0.4 s).
 _COUNTED = 1000
 
 
@@ -32,7 +33,7 @@ class SentenceStream:
     """Keeps the texts of a crawl and writes the sentences of its pairs."""
 
     def __init__(self, run: RunDir, langs: LangPair) -> None:
-        """Open the run's files, or go on with them."""
+        """Open the files of the run, which may have contents already."""
         self._run = run
         self._langs = langs
         self._texts = TextStore(run.texts)
@@ -59,7 +60,7 @@ class SentenceStream:
         self._lines.flush()
 
     def _count(self) -> None:
-        """Catch up with the texts that came since the last pairs."""
+        """Count the blocks of the texts since the last pairs."""
         for text in map(self._texts.get, self._uncounted):
             if text is not None:
                 self._repeated.add(text.document)
@@ -99,7 +100,7 @@ class SentenceStream:
     ) -> Iterator[CorpusPair]:
         src, trg = self._texts.get(pair.src_url), self._texts.get(pair.trg_url)
         if src is None or trg is None:
-            return  # a crawl that began without sentences
+            return  # the crawl began with sentences switched off
         filters = SentenceFilters(self._langs, _DETECTOR, counts=counts)
         beads = aligner.align(pair, src.document, trg.document)
         for bead in filters.kept(beads):
@@ -107,4 +108,4 @@ class SentenceStream:
             yield CorpusPair(name, bead, (src.origin, trg.origin))
 
 
-_DETECTOR = Cld2Detector(20)  # sentences are short; the filters know
+_DETECTOR = Cld2Detector(20)  # characters: sentences are short, filters allow for it

@@ -1,8 +1,8 @@
 """The texts of pages, kept while their partners are found: SQLite, in a file.
 
-The aligner keeps the features of pages, no text. Who wants sentences needs both pages
-of a pair at once, and they lie anywhere in a collection: so each is read once, in the
-order of the files, and put here, compressed, some 4 KB a page.
+The aligner keeps the features of pages, no text. Aligning sentences needs both pages of
+a pair at once, and they lie anywhere in a collection: so each page is read once, in the
+order of the files, and its text put here, compressed to some 4 KB.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ CREATE TABLE IF NOT EXISTS texts (
 """
 _ADD = "INSERT OR IGNORE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 _REPLACE = "REPLACE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?,?)"
-# What is here can be made again from the WARC files: no waiting for the disk. Small
-# pages and a small cache, as in crawler.aligner.store.
+# The texts can be read again from the WARC files, so nothing waits for the disk. Small
+# database pages and a small cache, as in crawler.aligner.store.
 _PRAGMAS = """
 PRAGMA page_size = 2048;
 PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
@@ -40,11 +40,11 @@ PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
 
 @dataclass(frozen=True, slots=True)
 class StoredText:
-    """A page's text, and what is known of the page."""
+    """The text of a page, its origin and its owner's wishes."""
 
     document: Document  # without links
     origin: Origin
-    marks: frozenset[str] = frozenset()  # what its owner asks for, see `rights`
+    marks: frozenset[str] = frozenset()  # the wishes of its owner, see `rights`
     licence: str | None = None  # the address of a licence that it names
 
 
@@ -68,7 +68,7 @@ class TextStore:
     def put(self, text: StoredText) -> None:
         """Keep a page; of two texts of one URL the one with the smaller digest stays.
 
-        That is the one that the aligner goes by, in whatever order they come.
+        The aligner chooses the same one, in whatever order they come.
         """
         document, origin = text.document, text.origin
         row = (
@@ -98,7 +98,7 @@ class TextStore:
         return _text(row) if row else None
 
     def __iter__(self) -> Iterator[StoredText]:
-        """Every page, in an order that does not depend on how they came."""
+        """Every page; the order does not depend on the order of `put`."""
         cursor = self._db.cursor()
         yield from map(_text, cursor.execute("SELECT * FROM texts ORDER BY key"))
 
@@ -108,7 +108,7 @@ class TextStore:
         self._db.execute("BEGIN")
 
     def close(self) -> None:
-        """Commit, and give the file back."""
+        """Commit and close the file."""
         self._db.execute("COMMIT")
         self._db.close()
 
@@ -160,7 +160,7 @@ _BUCKETS = 1 << 22  # 16 MB; a collision makes one block look a little more comm
 
 
 class BlockCounts:
-    """How many pages of its site have a block, per language; memory does not grow."""
+    """Counts the pages of a site that have a block, by language, in fixed memory."""
 
     def __init__(self, config: RepeatedConfig | None = None) -> None:
         self.config = config or RepeatedConfig()
@@ -176,7 +176,7 @@ class BlockCounts:
         self._blocks[buckets] += 1
 
     def is_repeated(self, document: Document, text: str) -> bool:
-        """Have too many pages of the document's site a block of this text?"""
+        """True if too many pages of the document's site have a block with this text."""
         pages = self._pages.get((document.site, document.lang), 0)
         ceiling = self.config.ceiling(pages)
         return bool(self._blocks[_bucket(document, text)] > ceiling)

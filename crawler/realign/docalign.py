@@ -43,7 +43,7 @@ def matches(
 def bleualign_input(
     pairs: Iterable[PairScore], src: Path, trg: Path, translated: Path
 ) -> Iterator[tuple[str, ...]]:
-    """What bleualign-cpp reads, best pair first; the texts of all are held in memory.
+    """The input of bleualign-cpp, best pair first; all texts are held in memory.
 
     `translated`: a column beside those of `src`. bleualign stops where a translation
     has more or fewer lines than its text: such pairs are left out, and logged.
@@ -59,7 +59,9 @@ def bleualign_input(
             yield (pair.src_url, pair.trg_url, *(cell.decode() for cell in cells))
         else:
             logger.warning(
-                "%s: line %d is no translation line by line", translated, src_line
+                "%s: line %d does not have a translation for each line of its text",
+                translated,
+                src_line,
             )
 
 
@@ -80,7 +82,7 @@ def _matches(pairs: Iterable[PairScore], src: Path, trg: Path) -> list[_Match]:
 
 
 def _lines(folder: Path) -> dict[str, int]:
-    """Where each URL stands first."""
+    """The first line of each URL."""
     lines: dict[str, int] = {}
     for number, cell in enumerate(read_column(folder / URLS), start=1):
         if url := canonicalize(cell.decode("utf-8", "replace").strip()):
@@ -105,7 +107,7 @@ def _cells(column: Path, wanted: Container[int]) -> dict[int, bytes]:
 
 
 def _sentences(cell: bytes) -> int | None:
-    """How many lines a text has; None for what is no base64."""
+    """The number of lines of a text; None if it is not valid base64."""
     try:
         return len(base64.b64decode(cell, validate=True).rstrip(b"\n").split(b"\n"))
     except binascii.Error:

@@ -1,7 +1,7 @@
 """Offline, on one machine: WARC files in, pairs out.
 
-What is done so far lies in DIR/work (`crawler.realign.machine`), which is gone when the
-run is complete. Of several languages each pair has a run directory, DIR/SRC-TRG.
+Finished tasks lie in DIR/work (`crawler.realign.machine`) until the run is complete.
+With several languages, each pair has a run directory of its own, DIR/SRC-TRG.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from crawler.warc.remote import size_of
 logger = logging.getLogger(__name__)
 
 GIGABYTE = 2**30
-# Of a process's share of the memory the features of a group may take so much; the rest
-# is for the interpreter, the libraries and what alignment makes of them.
+# The part of a process's memory that the features of a group may take; the rest is for
+# the interpreter, the libraries and the work of the alignment.
 _STORE_SHARE = 0.1
 
 
@@ -48,9 +48,9 @@ def align_collection(
 ) -> dict[str, Any]:
     """Pair the pages of a collection into run directories; returns the stats of all.
 
-    `resume`: go on with what an earlier run of the same request left in the directory.
+    `resume`: continue an earlier run of the same request in the same directory.
     """
-    # what is not there is said before anything is written
+    # a missing input is reported before anything is written
     inputs = request.inputs(_spooled(request))
     known = request.known()
     work = request.out / "work"
@@ -58,8 +58,8 @@ def align_collection(
     if any(run.run_json.exists() or run.aligner.exists() for run in runs):
         if not resume:
             raise RunDirError(
-                f"{request.out}: holds a run already (choose another --out); to go on"
-                " with it: --resume"
+                f"{request.out}: already holds a run (choose another --out, or"
+                " continue it with --resume)"
             )
         if not work.exists():
             return summary(runs)
@@ -80,7 +80,7 @@ def _stdin_file(request: AlignRequest) -> Path:
 
 
 def _spooled(request: AlignRequest) -> Iterator[str]:
-    """The paths; standard input is put into a file, which a resumed run finds again."""
+    """The paths; standard input is kept in a file, which a resumed run reads again."""
     for path in request.paths:
         if path == "-":
             spool = _stdin_file(request)
@@ -97,7 +97,7 @@ def _identity(
     inputs: Sequence[str],
     known: Mapping[LangPair, Lexicon | None],
 ) -> dict[str, Any]:
-    """What must be the same for a run to go on."""
+    """The properties that must be the same for a run to be resumed."""
     return {
         "inputs": [[path, _size(path)] for path in inputs],
         "langs": list(request.langs),
@@ -119,7 +119,7 @@ def _check_same(work: Path, identity: dict[str, Any]) -> None:
         for name, value in after.items():
             if before.get(name) != value:
                 raise RunDirError(
-                    f"{work.parent}: cannot be resumed, its {name} are others than now"
+                    f"{work.parent}: cannot be resumed, its {name} were different"
                     " (choose another --out)"
                 )
     write_json(path, identity)
@@ -127,7 +127,7 @@ def _check_same(work: Path, identity: dict[str, Any]) -> None:
 
 @contextmanager
 def _locked(work: Path) -> Iterator[None]:
-    """The folder for one run alone."""
+    """Keep other runs out of the folder."""
     try:
         work.mkdir(parents=True, exist_ok=True)
         lock = os.open(work, os.O_RDONLY)
@@ -140,7 +140,7 @@ def _locked(work: Path) -> Iterator[None]:
         yield
     except BlockingIOError as error:
         raise RunDirError(
-            f"{work}: another process is at work here (let it finish)"
+            f"{work}: another process is working here (wait until it has finished)"
         ) from error
     finally:
         os.close(lock)

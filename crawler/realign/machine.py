@@ -7,7 +7,7 @@ one left alone. Files, each with its marker (`crawler.realign.tasks`):
     WORK/revisits/N…                 the same, of pages that revisits stand for
     WORK/aligned/SRC-TRG/N.tsv.gz    pairs of the groups from number N on
     WORK/across/SRC-TRG/N.tsv.gz     pairs of group N across sites
-    WORK/across/SRC-TRG/STEP/N.npz   what task N has for each shard of the next step
+    WORK/across/SRC-TRG/STEP/N.npz   rows of task N for each shard of the next step
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class _Job:
         self._langs = langs
         self._within: list[Path] = []  # pairs of sites
         self._across: list[Path] = []
-        # of the unpaired pages: rows of the shuffle, hashes of URLs
+        # the unpaired pages: their rows in the shuffle, the hashes of their URLs
         self._rows: NDArray[np.int64] = np.empty(0, np.int64)
         self._pages: Pages = np.empty(0, np.uint64)
 
@@ -215,7 +215,7 @@ class _Job:
         )
 
     def _run(self, where: str, tasks: list[_Task], common: Alignment) -> list[Path]:
-        """Do the tasks that are left; the largest first, so that none comes late."""
+        """Do the unfinished tasks, largest first: a giant must not be started last."""
         tasks_left = []
         machine, name = self._machine, f"aligning {self._langs}{where}"
         with Stage(machine.progress, name, sum(task.pages for task in tasks)) as stage:

@@ -1,17 +1,17 @@
 """Pages of a whole collection that share rare n-grams, shard by shard.
 
 Uszkoreit et al. (2010), section 2.1, for more pages than one process holds. A step
-takes all the rows that came to one shard, and says to which shard of the next step each
-of its own goes; a disk or Spark's shuffle carries them between. How many shards there
-are, and in what order rows come, changes nothing.
+takes all rows of one shard, and names the shard of the next step for each row that it
+gives; a disk or Spark's shuffle carries the rows. The result does not depend on the
+number of shards or the order of rows.
 
     pages ─post─▶ postings ─by n-gram─▶ meet ─by src─▶ weigh ─by trg─▶ rank ─by src─▶
     choose ─▶ pairs of pages ─group─▶ groups, which are aligned as sites are
 
 Differs from the paper: pages are ranked by the idf cosine of the matching n-grams, not
 of other ones, since that is a sum over shards; and a pair that is in the n-best lists
-of both its pages is no result, but a pair to look at, with the pages that they share
-others with.
+of both its pages is not a result, but a candidate, as are the other pages that these
+are connected with.
 See also: `crawler.aligner.candidates.shingles` (the same for one site, in memory).
 """
 
@@ -41,8 +41,8 @@ Pages = NDArray[np.uint64]  # hashes of URLs, never 0
 Groups = tuple[Pages, NDArray[np.int64]]  # pages, sorted, and the group of each
 
 _POSTING = np.dtype([("gram", "u8"), ("page", "u8"), ("is_trg", "?")])
-# Without one of the pages, what all n-grams of the other weigh together. Weights are
-# whole numbers: their sums do not depend on an order.
+# A row with src or trg 0 has the weight of all n-grams of its only page. Weights are
+# whole numbers, so their sums do not depend on the order.
 _MEETING = np.dtype([("src", "u8"), ("trg", "u8"), ("weight", "i8")])
 _WEIGHED = np.dtype([*_MEETING.descr, ("whole", "i8")])  # all n-grams of src
 _RANKED = np.dtype([("src", "u8"), ("trg", "u8"), ("cosine", "f8"), ("best", "?")])
@@ -67,7 +67,7 @@ class MatchingNgrams:
 
     @classmethod
     def of(cls, profile: AlignProfile, pages: int) -> MatchingNgrams:
-        """With as many shards as so many pages need."""
+        """Choose the number of shards for a number of pages."""
         return cls(profile, pages, 1 + pages // _SHARD_PAGES)
 
     def run(self, step: str, rows: Iterable[Rows]) -> Shards:
@@ -97,7 +97,7 @@ class MatchingNgrams:
         yield from self.split(postings, postings["gram"])
 
     def meet(self, postings: Rows) -> Shards:
-        """The pages that n-grams have in common; what each n-gram weighs is its idf."""
+        """The pages that share n-grams, weighted by the idf of these."""
         grams, gram = np.unique(postings["gram"], return_inverse=True)
         pages, page = np.unique(postings["page"], return_inverse=True)
         # by n-gram, src first, then by page; a page may have been recorded twice
@@ -119,7 +119,7 @@ class MatchingNgrams:
         yield from self.split(np.concatenate([met, whole]), owner)
 
     def _weight(self, pages: int | NDArray[np.int64]) -> NDArray[np.int64]:
-        """Of n-grams that so many pages have."""
+        """The weights of n-grams that this many pages have."""
         idf = np.log(self.pages / np.asarray(pages))
         weights: NDArray[np.int64] = np.rint(_UNIT * idf**2).astype(np.int64)
         return weights

@@ -2,8 +2,8 @@
 
     pages ─▶ records ─▶ seed groups ─lexicons─▶ other groups ─▶ across sites ─▶ files
 
-An executor says where each step is done: `local` on one machine, `spark` on a cluster.
-What they give is the same, byte for byte.
+An executor does the steps: `machine` on this machine, `spark` on a cluster. The files
+are the same, byte for byte.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class PairJob(Protocol):
         ...
 
     def unpaired(self) -> Sizes:
-        """How many pages are in none of the pairs so far; these are meant below."""
+        """Find the pages that are in none of the pairs so far; returns their number."""
         ...
 
     def match(self, matching: MatchingNgrams, known: Lexicon) -> Groups:
@@ -56,15 +56,15 @@ class PairJob(Protocol):
         ...
 
     def counts(self) -> Counter[str]:
-        """What was counted in all groups."""
+        """The counters of all groups."""
         ...
 
 
 class Executor(Protocol):
-    """Where the steps are done."""
+    """A place that does the steps."""
 
     def extract(self, pieces: Sequence[Piece]) -> Counter[str]:
-        """Read the records of all pages; returns what was counted."""
+        """Read the records of all pages; returns the counters."""
         ...
 
     def job(self, langs: LangPair) -> PairJob:
@@ -105,10 +105,10 @@ def align_pages(
 def _align(
     job: PairJob, profile: AlignProfile, known: Lexicon | None
 ) -> Lexicon | None:
-    """Align the groups of sites, each for itself; returns what is known at the end.
+    """Align each group of sites; returns the lexicon that is known at the end.
 
-    The groups that have most to teach come first; the others start with their sum,
-    unless a lexicon was known before.
+    The seed groups come first; the others start with the sum of their lexicons, unless
+    a lexicon was known before.
     """
     sizes = job.sizes()
     first = seed_groups(sizes, profile)
@@ -120,7 +120,8 @@ def _align(
 def _align_across(job: PairJob, profile: AlignProfile, known: Lexicon | None) -> None:
     """Align the pages without a partner, whatever their sites.
 
-    Up to as many pages as a site of them is compared page by page, all are one group.
+    Up to the number of pages that one site may have for an exhaustive comparison, all
+    of them are one group.
     """
     sizes = job.unpaired()
     if not min(sizes):

@@ -1,7 +1,7 @@
 """Tasks in several processes: bounded, in any order, and gone when the parent is.
 
 With one job everything runs in this process. A worker that is killed (out of memory)
-ends the run with one clear error; what is complete stays complete.
+ends the run with one clear error; finished tasks stay finished.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Pool:
                 idle()
         except BrokenProcessPool as error:
             raise RunError(
-                "a worker process was killed, perhaps for want of memory"
+                "a worker process was killed, perhaps because memory ran out"
                 " (give fewer --jobs, and --resume)"
             ) from error
 
@@ -88,4 +88,4 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        os._exit(1)  # killed: nobody waits for what this process was doing
+        os._exit(1)  # killed: nobody needs the result of this process any more

@@ -1,4 +1,4 @@
-"""The records that carry what a page tells to the place where its site is aligned.
+"""Records carry the features of pages to the process that aligns their site.
 
 A record is bytes, a few KB, so that a file, a pipe and Spark's shuffle carry it alike.
 """
@@ -17,10 +17,10 @@ from crawler.handles import handle_of
 
 
 class PageRecord(NamedTuple):
-    """The features of a page, or only what it declares of other pages."""
+    """The features of a page, or only its declarations about other pages."""
 
     group: str  # of sites (`crawler.groups.group_key`)
-    lang: Lang | None  # of the page; None where only other pages are spoken of
+    lang: Lang | None  # of the page; None for declarations about other pages
     page: int | None  # the hash of its URL; None likewise
     data: bytes  # of `encode`
 
@@ -29,7 +29,7 @@ class PageRecord(NamedTuple):
 class Versions:
     """The URLs of the versions that a page has, by language.
 
-    `source` is the page of which a sitemap speaks, and None where another page does.
+    `source` is the page that a sitemap names; None if a page declares the versions.
     """
 
     source: str | None
@@ -76,7 +76,7 @@ def encode(features: PageFeatures | None, versions: Versions) -> bytes:
 def decode(data: bytes, langs: LangPair) -> tuple[PageFeatures | None, Versions]:
     """The features and declarations of a record, for two languages.
 
-    No features: the page is in none of them, or only other pages are spoken of.
+    The features are None if the page is in neither of them, or if there is no page.
     """
     body = _DECODER.decode(data)
     versions = Versions(body.source, body.urls)

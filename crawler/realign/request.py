@@ -1,4 +1,4 @@
-"""What is asked of a run, wherever it runs, and what is said of it when it is done."""
+"""The request for an offline alignment, and the summary of its result."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def pairs_of(langs: Sequence[Lang]) -> list[LangPair]:
 
 @dataclass(frozen=True, slots=True)
 class AlignRequest:
-    """Which pages are to be paired, how, and where the pairs go."""
+    """The pages to pair, the settings, and the directory for the pairs."""
 
     paths: tuple[str, ...]
     langs: tuple[Lang, ...]
     out: Path
     profile: AlignProfile
     lexicon: Path | None = None  # a lexicon.npz, or the directory of an earlier run
-    indexes: tuple[str, ...] = ()  # CDXJ files: read what these make worth reading
+    indexes: tuple[str, ...] = ()  # CDXJ files: read only the pages that these suggest
     across_sites: bool = False  # a page's translation may be on any site
     piece_size: int = PIECE_SIZE  # bytes
 
     def __post_init__(self) -> None:
-        """Refuse an index without the one place where its files are."""
+        """Refuse an index without the one place that holds its files."""
         if self.indexes and len(self.paths) != 1:
             raise UsageError(
                 "--cdx needs one path: the folder or address that its file names are"
@@ -51,7 +51,7 @@ class AlignRequest:
             )
 
     def inputs(self, paths: Iterable[str]) -> list[str]:
-        """The files that are read; WarcError where there is nothing to read."""
+        """The files to read; WarcError if there are none."""
         return list(self.indexes) or find_inputs(paths)
 
     def pieces(self, inputs: Iterable[str], counts: Counter[str]) -> list[Piece]:
@@ -77,7 +77,7 @@ class AlignRequest:
     def about(
         self, langs: LangPair, inputs: Sequence[str], known: Lexicon | None
     ) -> dict[str, Any]:
-        """What run.json says."""
+        """The contents of run.json."""
         return {
             "langs": list(langs),
             "warcs": list(inputs),
@@ -91,11 +91,11 @@ class AlignRequest:
 
 
 def load_lexicon(path: Path, langs: LangPair) -> Lexicon:
-    """A lexicon, read once by each process; ProfileError if it is none."""
+    """A lexicon, read once by each process; ProfileError if it is not valid."""
     try:
         version = path.stat().st_mtime_ns
     except OSError:
-        version = 0  # `load` says what is wrong
+        version = 0  # `load` raises the error
     return _load_lexicon(path, langs, version)
 
 

@@ -1,13 +1,13 @@
-"""The index first, the pages second: which records of an archive are worth reading.
+"""Choose the records of an archive that are worth reading, by its index alone.
 
 Smith et al. (2013) mined Common Crawl so: only pages are read whose URL, but for its
 language marker, is that of another page in another language. A line of the index is 300
 bytes and a page 30 KB, so an archive is looked through at a hundredth of its size.
 
-In: CDXJ files of Common Crawl, pywb or `bifocal index`, plain or gzip, sorted as they
-are (by SURT: the pages of a site come together).  Out: pieces that name records.
-Differs from the paper: an index that says which languages a page has is believed.
-See also: `crawler.handles` (what a language marker is).
+In: CDXJ files of Common Crawl, pywb or `bifocal index`, plain or gzip, sorted by SURT,
+so that the pages of a site come together.  Out: pieces that name records.
+Differs from the paper: if the index names the languages of a page, they are used.
+See also: `crawler.handles` (language markers of URLs).
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _OPEN_FILES = 256  # a process may have 1,024
 def write_records(
     path: Path, records: Iterable[PageRecord], langs: Sequence[Lang]
 ) -> int:
-    """Write records and their index beside them; returns how many there were."""
+    """Write records, and an index beside them; returns their number."""
     numbers: dict[str, int] = {}
     codes = {lang: code for code, lang in enumerate((None, *langs))}
     columns = tuple(array(kind) for kind in "IBQQI")
@@ -114,13 +114,13 @@ class Shuffle:
         self._ends = np.searchsorted(self._group, np.arange(len(self.groups) + 1))
 
     def sizes(self, langs: LangPair) -> dict[str, tuple[int, int]]:
-        """How many pages on either side, for the groups that have both."""
+        """The pages of src and of trg of each group that has both."""
         src, trg = (self._pages_of(code) for code in self._codes(langs))
         both = np.flatnonzero((src > 0) & (trg > 0))
         return {self.groups[n]: (int(src[n]), int(trg[n])) for n in both.tolist()}
 
     def _pages_of(self, code: int) -> NDArray[np.int64]:
-        """How many pages of a language each group has; one URL is one page."""
+        """The number of pages in a language, for each group; one URL is one page."""
         rows = np.flatnonzero(self._lang == code)
         group, page = self._group[rows], self._page[rows]
         order = np.lexsort((page, group))
@@ -143,7 +143,7 @@ class Shuffle:
     def pages(
         self, langs: LangPair, paired: NDArray[np.uint64]
     ) -> tuple[NDArray[np.int64], NDArray[np.uint64], tuple[int, int]]:
-        """The rows of pages in two languages, those pages, how many on either side.
+        """The rows of pages in two languages, the pages, and their number on each side.
 
         Pages that are paired are left out.
         """

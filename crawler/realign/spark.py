@@ -2,9 +2,9 @@
 
     pieces ──extract──▶ records ──repartition by group, sorted──▶ align_group ──▶ pairs
 
-What a task gives is computed from its piece or its group alone and travels as rows,
-counters too, so a task that is lost is done again and nothing of it counts twice. The
-driver writes the run directory: pairs are 1 % of what was read.
+The result of a task, counters included, follows from its piece or its group alone and
+travels as rows, so a lost task is done again and nothing counts twice. The driver
+writes the run directory: the pairs are 1 % of the input.
 
 Executors need Python with this project in it: docs/realign.md says how to send it.
 """
@@ -50,11 +50,11 @@ from crawler.warc.inputs import Piece, Revisits
 
 logger = logging.getLogger(__name__)
 
-# (which pair of languages, group of sites); _NOTES for what is known of a whole piece
+# (number of the pair of languages, group of sites); _NOTES for facts about a piece
 _Key = tuple[int, str]
 _NOTES: _Key = (-1, "")
 _Row = tuple[Lang | None, int | None, bytes]  # a PageRecord without its group
-# ((is it one across sites, name of the group), its pairs, what they taught, counters)
+# ((is it across sites, name of the group), its pairs, learned lexicon, counters)
 _Result = tuple[tuple[bool, str], list[PairScore], Lexicon, Counter[str]]
 # Tasks for each core: a slow one must not be the last (Spark's tuning guide: 2 to 3).
 _TASKS_PER_CORE = 3
@@ -69,7 +69,7 @@ def align_on_spark(request: AlignRequest, master: str) -> dict[str, Any]:
     """
     known = request.known()
     if any(request.run(langs).run_json.exists() for langs in known):
-        raise RunDirError(f"{request.out}: holds a run already (choose another --out)")
+        raise RunDirError(f"{request.out}: already holds a run (choose another --out)")
     inputs = request.inputs(request.paths)
     context = _context(master)
     from py4j.protocol import Py4JJavaError
@@ -94,7 +94,7 @@ def _context(master: str) -> Any:
         ) from error
     started = monotonic()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    logging.getLogger("py4j").setLevel(logging.WARNING)  # it tells of every close
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # it logs every closing
     conf = SparkConf().setAppName("bifocal align").setIfMissing("spark.master", master)
     conf.setIfMissing("spark.ui.enabled", "false")
     conf.setIfMissing("spark.ui.showConsoleProgress", str(sys.stderr.isatty()).lower())
@@ -250,7 +250,7 @@ class _Job:
 
 @dataclass(slots=True)
 class _Survey:
-    """What the first pass over the records finds."""
+    """The findings of the first pass over the records."""
 
     counts: Counter[str] = field(default_factory=Counter)
     revisits: dict[str, list[str]] = field(default_factory=dict)
@@ -278,7 +278,7 @@ class _Task:
 
 
 def _place(key: _Key) -> int:
-    """Where a key goes: the same in every process, unlike Python's hash."""
+    """The hash of a key: the same in every process, unlike Python's."""
     return xxhash.xxh32_intdigest(f"{key[0]} {key[1]}".encode("utf-8", "replace"))
 
 
@@ -305,7 +305,7 @@ def _records(
 
 
 def _sizes(records: Iterable[tuple[_Key, Any]]) -> Iterator[tuple[_Key, Any]]:
-    """The notes of the pieces, and the sizes of groups that have both languages."""
+    """The notes of the pieces, and the sizes of groups with pages in both languages."""
     for key, rows in groupby(records, itemgetter(0)):
         if key == _NOTES:
             yield from rows

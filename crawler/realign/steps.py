@@ -2,8 +2,8 @@
 
     Piece ──extract──▶ PageRecord ──by group──▶ align_group ──▶ pairs of its sites
 
-In what order the records of a group come does not matter, nor how they are spread over
-pieces: pairs follow from the pages alone. A group holds all sites that may be one
+The pairs follow from the pages alone: the order of the records of a group and their
+distribution over pieces do not matter. A group holds all sites that may be one
 (`crawler.groups.group_key`): a name under any public suffix.
 """
 
@@ -46,7 +46,7 @@ class Extractor:
     def records(
         self, item: Page | PlainText, counts: Counter[str]
     ) -> Iterator[PageRecord]:
-        """What a page tells; reasons why it tells nothing are counted."""
+        """The records of a page; a reason for there being none is counted."""
         if isinstance(item, PlainText):
             reading = Reading(build_text_document(item.url, item.text))
         else:
@@ -92,11 +92,13 @@ class Extractor:
 
 @dataclass(slots=True)
 class Extraction:
-    """What a piece holds beside its records; complete when they have been read."""
+    """The findings in a piece beside its records; complete when these are read."""
 
     counts: Counter[str] = field(default_factory=Counter)
     revisits: list[Revisit] = field(default_factory=list)
-    found: set[str] = field(default_factory=set)  # URLs of revisits, with their page
+    found: set[str] = field(
+        default_factory=set
+    )  # URLs of revisits whose page was found
 
 
 def extract(
@@ -105,7 +107,7 @@ def extract(
     extraction: Extraction,
     revisits: Revisits | None = None,
 ) -> Iterator[PageRecord]:
-    """The records of a piece; with `revisits`, of the pages that stand for those."""
+    """The records of a piece; with `revisits`, those of the pages that these repeat."""
     for item in read_piece(piece, extraction.counts, revisits):
         if isinstance(item, Revisit):
             extraction.revisits.append(item)
@@ -120,7 +122,7 @@ def extract(
 
 @dataclass(frozen=True, slots=True)
 class GroupResult:
-    """The pairs of a group, by site and then best first, and what they taught."""
+    """The pairs of a group, by site and then best first, and the learned lexicon."""
 
     pairs: list[PairScore]
     learned: Lexicon
@@ -136,9 +138,9 @@ def align_group(
     spill: Path | None = None,
     site: Site | None = None,
 ) -> GroupResult:
-    """Pair the pages of a group. `spill`: a folder, for one too large for memory.
+    """Pair the pages of a group. `spill`: a folder for a group too large for memory.
 
-    `site`: the group is one, whatever sites its pages are of.
+    `site`: treat all pages as pages of this site.
     """
     counts: Counter[str] = Counter()
     with ExitStack() as stack:
@@ -151,7 +153,7 @@ def align_group(
             page, versions = decode(data, langs)
             if page is not None:
                 taken = aligner.store.put(replace(page, site=site or page.site))
-                if taken is None:  # what it declares holds, whichever came first
+                if taken is None:  # its declarations hold, whichever came first
                     aligner.store.declare(page.url, page.declared)
                 if site is not None:
                     counts["align/across"] += taken is not None

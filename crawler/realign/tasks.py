@@ -1,7 +1,7 @@
-"""The tasks of an alignment on one machine: what a process does, and leaves in a file.
+"""The tasks of an alignment on one machine, each with a file for its result.
 
-A task writes its result and, last, a marker: the same name with the suffix .json. Where
-the marker is there, the task is done.
+A task writes its result and, last, a marker: the same name with the suffix .json. A
+task with a marker is finished.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _COUNTED = ("align/pages", "align/dropped/duplicate", "align/across")
 
 
 def marker(path: Path) -> Path:
-    """The marker of a task, with what it counted."""
+    """The marker of a task, which holds its counters."""
     return path.parent / f"{path.name.partition('.')[0]}.json"
 
 
@@ -57,7 +57,7 @@ def _revisits(path: Path, _version: int) -> Revisits:
 def extract_piece(
     path: Path, piece: Piece, revisits: Path | None, langs: tuple[Lang, ...]
 ) -> tuple[int, int]:
-    """Write the records of a piece; its bytes and pages."""
+    """Write the records of a piece; returns its bytes and pages."""
     extraction = Extraction()
     wanted = _revisits(revisits, revisits.stat().st_mtime_ns) if revisits else None
     records = extract(piece, _extractor(langs), extraction, wanted)
@@ -78,18 +78,18 @@ def extract_piece(
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """What the tasks of two languages have in common."""
+    """The properties that the tasks for two languages share."""
 
     files: Sequence[Path]  # of records
     langs: LangPair
     profile: AlignProfile
     lexicon: Path | None
     max_store: float  # bytes of a group's records that may be held in memory
-    site: Site | None  # that the pages of all sites are taken to be of
+    site: Site | None  # across sites: the site that all pages are treated as
 
 
 def align_groups(path: Path, groups: Sequence[Places], common: Alignment) -> int:
-    """Write the pairs of some groups; how many pages they have."""
+    """Write the pairs of some groups; returns the number of their pages."""
     langs = common.langs
     known = load_lexicon(common.lexicon, langs) if common.lexicon else None
     counts: Counter[str] = Counter()
@@ -121,7 +121,7 @@ def post_ngrams(
     path: Path, places: Places, common: Alignment, matching: MatchingNgrams
 ) -> None:
     """Write the matching n-grams of the pages at some places, by shard."""
-    assert common.lexicon is not None  # no n-grams in common without one
+    assert common.lexicon is not None  # without one, languages share no n-grams
     known = load_lexicon(common.lexicon, common.langs)
     _write(path, matching.post(places.read(common.files), common.langs, known))
 
@@ -129,7 +129,7 @@ def post_ngrams(
 def step_ngrams(
     path: Path, step: str, shard: int, sources: Sequence[Path], matching: MatchingNgrams
 ) -> None:
-    """Write what a step makes of one shard of what the step before wrote."""
+    """Do a step for one shard of the rows that the step before wrote."""
     _write(path, matching.run(step, read_shard(sources, shard)))
 
 
@@ -140,7 +140,7 @@ def _write(path: Path, shards: Shards) -> None:
 
 
 def read_shard(paths: Iterable[Path], shard: int) -> Iterator[Rows]:
-    """The rows that the tasks of a step have for a shard."""
+    """The rows of a shard, from the files of a step."""
     for path in paths:
         with np.load(path, allow_pickle=False) as table:
             if str(shard) in table:

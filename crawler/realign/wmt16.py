@@ -1,8 +1,8 @@
-"""The WMT16 document alignment task: how many of its pairs does the aligner find?
+"""The WMT16 document alignment task: the recall of the aligner on its pairs.
 
 In: a folder with one .lett or .lett.gz file a site, and a list of true pairs (*.pairs,
 two URLs and a tab a line; src may come first or second).  Out: recall by three rules,
-and the stage at which the others are lost.
+and the stages at which the other pairs are lost.
 
 - official: each page is in one pair at most; a pair is found or it is not.
 - without 1-1: a pair is found if the one page is the best partner of the other, as the
@@ -46,7 +46,7 @@ class Wmt16Result:
     official: int
     without_one_to_one: int
     soft: int
-    lines: Counter[str]  # what was read, and what could not be
+    lines: Counter[str]  # lines read, and lines that could not be
 
     def __str__(self) -> str:
         total = max(self.pairs, 1)
@@ -125,7 +125,7 @@ def _documents(pages: Sequence[LettPage], langs: LangPair) -> Iterator[Document]
 
 
 def _best(scores: Sequence[PairScore]) -> set[Urls]:
-    """Pairs of which one page has no better partner than the other."""
+    """Pairs in which one page has the other as its best partner."""
     best: dict[str, PairScore] = {}
     for score in sorted(scores, key=lambda s: (-s.score, s.src_url, s.trg_url)):
         best.setdefault(score.src_url, score)
@@ -134,7 +134,7 @@ def _best(scores: Sequence[PairScore]) -> set[Urls]:
 
 
 def _similar(pair: Urls, accepted: AbstractSet[Urls], texts: Mapping[str, str]) -> bool:
-    """Is one page of a pair accepted with a page that is much like the other?"""
+    """True if one page of a pair was accepted with a near copy of the other."""
     return any(
         pair[here] == ends[here] and _same(texts[pair[1 - here]], texts[ends[1 - here]])
         for ends in accepted

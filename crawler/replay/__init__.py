@@ -1,1 +1,1 @@
-"""Recorded worlds: crawl a WARC file as if it were the web."""
+"""Recorded worlds: a WARC file is crawled as if it were the web."""

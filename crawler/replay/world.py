@@ -1,10 +1,10 @@
 """A recorded world: WARC files that answer as the web did.
 
-What was recorded is answered as it was, errors and redirects included. Recordings hold
-one form of an address where a web server knows several, so the usual others answer
-with a redirect to the recorded one: `/dir` → `/dir/`, `/dir/index.html` ↔ `/dir/`,
-`/page.html` ↔ `/page`. Everything else is 404, a robots.txt that was not recorded
-too. http and https are one: the form that was asked for is preferred.
+Recorded answers are given as they were, errors and redirects included. A recording
+holds one form of an address where a web server knows several; the other usual forms
+answer with a redirect to the recorded one: `/dir` → `/dir/`, `/dir/index.html` ↔
+`/dir/`, `/page.html` ↔ `/page`. Everything else is 404, also a robots.txt that was not
+recorded. http and https are one: the requested form is preferred.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from crawler.warc.index import WarcIndex
 _COMPUTED_AT = datetime(1970, 1, 1, tzinfo=UTC)  # no clock: every run gives the same
 _HTML = ("Content-Type", "text/html; charset=utf-8")
 _NOT_FOUND = b"<!doctype html><title>404 Not Found</title><h1>Not Found</h1>"
-_SAFE = "/~!$&'()*+,;=:@%"  # what no server tells from its escaped form
+_SAFE = "/~!$&'()*+,;=:@%"  # a server treats these like their escaped forms
 _SLASHES = re.compile("/{2,}")
-# A page is asked for once or twice; what comes more often is small (robots.txt).
+# A page is asked for once or twice; files that are asked for more often are small.
 _CACHED_PAGES = 64
 
 
 def address_of(url: str) -> str:
-    """What two URLs share that a web server answers alike, scheme left out.
+    """The normal form, without scheme, of URLs that a web server answers alike.
 
     >>> address_of("https://example.org//a%2Db/%7Euser?x=%41")
     'example.org/a-b/~user?x=A'
@@ -113,7 +113,7 @@ class ReplayWorld:
         return iter(self._index)
 
     def answer(self, url: str) -> Page:
-        """What the world says to GET; never fails for want of a page."""
+        """The answer to GET; 404 if the page is not recorded."""
         address = address_of(url)
         recorded = self._find(url, address)
         if recorded is not None:

@@ -1,9 +1,9 @@
-"""How early do pairs come? Counts after each download of a crawl.
+"""Pairs after each download of a crawl.
 
 A download is a line of crawl.jsonl: redirects, errors and sitemaps cost as much as
 pages. A pair is complete with the download of the second of its two pages, under
-whatever address; so orders are compared by what they had fetched, not by what the
-aligner knew at the time, which is the curve `streamed`.
+whatever address; so orders are compared by their downloads alone. The curve `streamed`
+has the pairs that the aligner knew at the time.
 
 Source: García-Romero et al. (2024), section 5: parallel documents by share of the
 downloaded documents.
@@ -30,9 +30,9 @@ POINTS = 600  # of a curve on the page: more than a screen has columns for
 class Harvest:
     """Counts after n downloads, n from 0 on: every list has n + 1 entries.
 
-    `true` is None without known pairs; `hindsight` is what `complete` could have been,
-    see there. `waiting` is what pages had named so far and
-    was not fetched yet; what robots.txt forbids is among it.
+    `true` is None without known pairs. `hindsight` is the best that `complete` could
+    have been, see there. `waiting` counts the URLs that were found and not fetched yet,
+    those that robots.txt forbids included.
     """
 
     seconds: list[float]  # since the first download
@@ -45,7 +45,7 @@ class Harvest:
 
     @property
     def downloads(self) -> int:
-        """How many there were."""
+        """The number of downloads."""
         return len(self.seconds) - 1
 
     @property
@@ -55,7 +55,7 @@ class Harvest:
         return sum(self.complete) / best if best else None
 
     def downloads_for(self, share: float) -> int | None:
-        """How many downloads it took to have this share of the final pairs."""
+        """The number of downloads that brought this share of the final pairs."""
         if not self.complete[-1]:
             return None
         return next(
@@ -146,8 +146,7 @@ def best_order(
 
     `led_to_by`: every URL that can be reached, and the one that leads to it; those that
     come first are the nearest. Each time the pair that is the fewest downloads away is
-    fetched; what pairs share is downloaded once. Greedy, so another order may be better
-    yet.
+    fetched; shared downloads count once. Greedy, so another order may be better still.
     """
     place = {url: number for number, url in enumerate(led_to_by)}
     missing: list[set[str]] = []  # downloads that each pair still needs
@@ -195,7 +194,7 @@ def _complete(
     pairs: Iterable[Sides],
     downloads: int,
 ) -> list[int]:
-    """How many pairs have an address of each side among the first n downloads."""
+    """The number of pairs with an address of each side in the first n downloads."""
     completed: Counter[int] = Counter()
     for sides in pairs:
         numbers = [

@@ -1,4 +1,4 @@
-"""Why this URL? What its score was made of, and when.
+"""Explanations of a URL's score: its parts, and when it was given.
 
 A fetched URL is explained by crawl.jsonl, a pending one by the frontier's store.
 """
@@ -16,7 +16,7 @@ from crawler.rundir import RunDir
 from crawler.urls import site_of
 from crawler.visits import Visit, read_visits
 
-# What the parts of a score mean (crawler.frontier.scorers.adaptive and .scoring).
+# The parts of a score (crawler.frontier.scorers).
 MEANINGS = {
     "p_src": "P(it is in the first language)",
     "p_trg": "P(it is in the second language)",
@@ -70,7 +70,9 @@ def _known(run_dir: RunDir, url: str) -> FrontierEntry:
                     return known.entry
         finally:
             store.close()
-    raise RunDirError(f"{url}: {run_dir.path} has never seen it (is it linked?)")
+    raise RunDirError(
+        f"{url}: {run_dir.path} does not know this URL (no fetched page links to it)"
+    )
 
 
 def _score(score: float, evidence: Mapping[str, float], at: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a run is doing, read from its directory alone, again and again."""
+"""The state of a running crawl, read from its directory again and again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RECENT = 60.0  # seconds over which a rate is taken
 
 @dataclass(slots=True)
 class LiveRun:
-    """Follows the crawl log; every look reads only what is new."""
+    """Follows the crawl log; each look reads only the new lines."""
 
     run: RunDir
     downloads: int = 0
@@ -33,11 +33,11 @@ class LiveRun:
     _times: deque[datetime] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
-        """Start with the seeds. RunDirError when this is no run directory."""
+        """Start with the seeds; RunDirError if this is not a run directory."""
         self.waiting = len(self.run.read().get("seeds", ()))
 
     def look(self) -> int:
-        """Read on; how many downloads were new."""
+        """Read on; returns the number of new downloads."""
         before = self.downloads
         if self.run.crawl_log.exists():
             with self.run.crawl_log.open("rb") as file:
@@ -74,7 +74,7 @@ class LiveRun:
 
     @property
     def is_over(self) -> bool:
-        """Has the session written its counters after its last download?"""
+        """True if the session wrote its counters after its last download."""
         stats, log = self.run.stats_json, self.run.crawl_log
         return (
             stats.exists()
@@ -97,7 +97,7 @@ class LiveRun:
         ]
 
     def worst(self, most: int = 3) -> list[tuple[str, int, int]]:
-        """(site, pairs, downloads) of other sites, the dearest pair first."""
+        """(site, pairs, downloads) of other sites, most downloads a pair first."""
         best = {site for site, _, _ in self.best()}
         cost = sorted(
             (site for site in self.downloads_by_site if site not in best),
@@ -106,7 +106,7 @@ class LiveRun:
         return [(s, self.by_site[s], self.downloads_by_site[s]) for s in cost[:most]]
 
     def warnings(self, most: int = 3) -> list[str]:
-        """What a person should look at: sites most of whose downloads fail."""
+        """Sites whose downloads fail more often than not, for a person to check."""
         bad = [
             (failed, site)
             for site, failed in self.failing.items()

@@ -1,8 +1,8 @@
-"""The oracle: how early could the pairs of a recorded site have come at all?
+"""The oracle: the earliest that the pairs of a recorded site can come.
 
 The recording is walked link by link, breadth first, as a crawl that sees everything
-would; then `crawler.reports.curves.best_order` fetches what the known pairs need. So it
-does not depend on what any crawl found, and a crawl may be compared with it.
+would; then `crawler.reports.curves.best_order` fetches the pages that the known pairs
+need. So the oracle does not depend on any crawl, and crawls can be compared with it.
 
 Source: García-Romero et al. (2024), section 5, compare crawlers by the same curve.
 """
@@ -24,7 +24,7 @@ def reachable(
 ) -> dict[str, str | None]:
     """Every URL of a recording that links lead to, nearest first, and the one before.
 
-    What is not recorded (404) is no part of it. Raises ReplayError for no recording.
+    URLs that are not recorded (404) are left out. ReplayError if none are left.
     """
     world = ReplayWorld.open(recording)
     inside = Scope(scope, seeds)
@@ -46,6 +46,6 @@ def reachable(
     world.close()
     if not led_to_by:
         raise ReplayError(
-            f"{recording[0]}: none of the run's seeds is in it (is it another site's?)"
+            f"{recording[0]}: holds no seed of the run (give a recording of its sites)"
         )
     return led_to_by

@@ -1,4 +1,4 @@
-"""Which other sites does a crawl name, and which of them may be bilingual?
+"""Other sites that the pages of a crawl link to, and that may be bilingual.
 
 Links that leave the crawled sites, from pages and sitemaps, by the site that they lead
 to. A site of which addresses in both languages were named comes first (by hreflang, or
@@ -16,7 +16,7 @@ from crawler.extract.document import read_page
 from crawler.handles import handle_of
 from crawler.urls import site_of
 
-# They are linked from everywhere, and nobody's translations are on them.
+# Every site links to these, and they do not hold its translations.
 _PLATFORMS = frozenset(
     """facebook.com twitter.com x.com instagram.com youtube.com linkedin.com google.com
     goo.gl vimeo.com flickr.com pinterest.com tiktok.com whatsapp.com t.me bsky.app
@@ -28,13 +28,13 @@ _SHOWN = 2  # addresses of a site: one in each language
 
 @dataclass(slots=True)
 class Outlinks:
-    """How a crawl names a site that it did not visit."""
+    """The links to a site that was not crawled."""
 
     site: Site
-    pages: int = 0  # that name it
+    pages: int = 0  # that link to it
     sites: set[Site] = field(default_factory=set)  # likewise
     langs: set[Lang] = field(default_factory=set)  # of the pair, by its addresses
-    urls: Counter[str] = field(default_factory=Counter)  # how often each was named
+    urls: Counter[str] = field(default_factory=Counter)  # how often each was linked to
 
     @property
     def rank(self) -> tuple[int, int, int, str]:
@@ -42,7 +42,7 @@ class Outlinks:
         return (-len(self.langs), -len(self.sites), -self.pages, self.site)
 
     def entrances(self) -> list[str]:
-        """The addresses that were named most, the shortest of equals."""
+        """The addresses with most links, the shortest of equals."""
         ranked = sorted(self.urls, key=lambda url: (-self.urls[url], len(url), url))
         return ranked[:_SHOWN]
 
@@ -50,7 +50,7 @@ class Outlinks:
 def outlinks(
     pages: Iterable[Page], langs: LangPair, known: Collection[Site] = ()
 ) -> list[Outlinks]:
-    """The sites that these pages name, `known` ones left out; best first."""
+    """The sites that these pages link to, except `known` ones; best first."""
     found: dict[Site, Outlinks] = {}
     for page in pages:
         here = site_of(page.url)

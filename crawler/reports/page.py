@@ -1,9 +1,9 @@
 """Runs as one web page that needs nothing but a browser.
 
-What comes from the web goes into the page as JSON or as packed JSON, in script blocks
-that no browser runs, and is shown as text. The page's own code stands in it as it is in
-`static/`; a content security policy names its hash and forbids everything else: other
-code, and any request.
+Text from the web goes into the page as JSON or compressed JSON, in script blocks that
+browsers do not run, and is shown as text. The page holds its own code, from `static/`;
+a content security policy allows that code by its hash and forbids all other code and
+all requests.
 
 Texts are packed in chunks of pairs, unpacked when someone reads them: ten thousand
 pairs are fifteen megabytes.
@@ -97,7 +97,8 @@ def write_report(
 
     `gold`: true pairs, as in `crawler.reports.quality`. `recording`: WARC files of the
     sites, for the oracle. `most` pairs of each run can be read; of more, every n-th by
-    score. Raises RunDirError for what is no run and what cannot be written.
+    score. Raises RunDirError for a folder that is not a run and for a page that cannot
+    be written.
     """
     with atomic_text(out) as file:
         _write(file, runs, gold, recording, most)
@@ -155,7 +156,7 @@ def _block(name: str, kind: str, text: str) -> str:
 
 
 class _RunView:
-    """What the page shows of one run."""
+    """The part of the page about one run."""
 
     def __init__(
         self, run: RunDir, number: int, gold_file: Path | None, most: int
@@ -167,7 +168,7 @@ class _RunView:
         self._gold = _read_gold(gold_file, self._langs) if gold_file else None
         log, pairs = run.crawl_log, run.pairs
         visits = read_visits(log) if log.exists() else ()
-        # a crawl has a million of them, and the page shows nobody's evidence
+        # a crawl has a million visits, and the page does not show their evidence
         self._visits = [replace(visit, evidence=NO_EVIDENCE) for visit in visits]
         self._pairs = list(read_pairs(pairs)) if pairs.exists() else []
         self._shown = _spread(self._pairs, most)
@@ -224,7 +225,7 @@ class _RunView:
         return {"downloads": points, "pairs": [counts[point] for point in points]}
 
     def _list(self, file: TextIO) -> dict[str, list[Any]]:
-        """What the list of pairs shows of each; their texts go into the file."""
+        """The columns of the list of pairs; their texts go into the file."""
         columns = ("src", "trg", "score", "site", "titles", "right")
         listed: dict[str, list[Any]] = {name: [] for name in columns}
         texts = PairTexts(self._run, self._langs) if self._shown else None

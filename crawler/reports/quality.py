@@ -1,4 +1,4 @@
-"""Are the pairs right? Precision and recall against known pairs.
+"""Precision and recall of pairs against known true pairs.
 
 A page may have several addresses, and a pair says so (its twins): it is right when any
 address of the one page and any of the other are a true pair.
@@ -33,7 +33,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How good a list of pairs is."""
+    """The quality of a list of pairs."""
 
     found: int
     right: int  # of those found

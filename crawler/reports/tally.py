@@ -1,4 +1,4 @@
-"""What became of every download: by site, by reason, by language, by score."""
+"""The outcomes of all downloads: by site, reason, language and score."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from crawler.urls import site_of
 from crawler.visits import Visit
 
 PAIRED, ALONE = "paired", "alone"
-# Why a download gave no document (docs/formats.md), and what is said of it. What
-# follows a slash there is kept apart: status/404.
+# The outcomes of a download (docs/formats.md) and their descriptions. A part after a
+# slash is counted apart: status/404.
 REASONS = {
     PAIRED: "documents of a pair",
     ALONE: "documents in one of the two languages, without a partner",
@@ -37,7 +37,7 @@ class SiteTally:
     bytes: int = 0
     pairs: int = 0  # final ones
     outcomes: Counter[str] = field(default_factory=Counter)  # by REASONS, in detail
-    languages: Counter[str] = field(default_factory=Counter)  # of what is a document
+    languages: Counter[str] = field(default_factory=Counter)  # of documents
 
 
 @dataclass(slots=True)

@@ -1,8 +1,7 @@
-"""Lines of text, gzipped, that can be read while they are being written.
+"""Gzipped lines of text that can be read while the file is being written.
 
-`zcat FILE` shows what is there, and may complain of the open end. A file that an
-earlier session left is gone on with: a member torn by a kill is dropped, its whole
-lines are not.
+`zcat FILE` shows the lines so far, and may complain about the open end. A file of an
+earlier session is continued: after a kill its whole lines are kept.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class GrowingLines:
     """Appends lines after a first one."""
 
     def __init__(self, path: Path, header: str) -> None:
-        """Open the file, with the lines that it has; RunDirError if that cannot be."""
+        """Open the file and keep its lines; RunDirError if it cannot be written."""
         self.path = path
         earlier = list(read_lines(path)) if path.exists() else []
         try:
@@ -59,7 +58,7 @@ def read_lines(path: Path) -> Iterator[str]:
     """
     with (
         gzip.open(path, "rb") as file,
-        # the open end of a running crawl, or a kill's
+        # the open end of a running crawl, or of one that was killed
         suppress(EOFError, zlib.error, gzip.BadGzipFile),
     ):
         for line in bounded_lines(file, _MAX_LINE):

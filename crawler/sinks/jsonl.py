@@ -31,7 +31,7 @@ def jsonl_sink(path: Path, langs: LangPair) -> Iterator[Callable[[CorpusPair], o
 def object_of(item: CorpusPair, langs: LangPair) -> dict[str, Any]:
     """A pair as plain data; docs/corpus.md explains the fields."""
     pair = item.pair
-    texts = [  # half of a surrogate pair is no character
+    texts = [  # half of a surrogate pair is not a character
         text.encode("utf-8", "replace").decode()
         for text in (pair.src_text, pair.trg_text)
     ]

@@ -34,7 +34,7 @@ _LEVEL = 9  # of gzip: the features of pairs are much alike
 
 
 class PairSink:
-    """Appends pairs to a file; what an earlier session left in it is kept."""
+    """Appends pairs to a file, after those of an earlier session."""
 
     def __init__(self, path: Path) -> None:
         """Open the file."""
@@ -51,7 +51,7 @@ class PairSink:
 
 
 def write_pairs(path: Path, pairs: Iterable[PairScore]) -> int:
-    """Replace a file by these pairs, whole or not at all; returns how many."""
+    """Replace a file by these pairs, whole or not at all; returns their number."""
     count = 0
     with atomic_text(path, level=_LEVEL, errors="surrogatepass") as out:
         out.write("\t".join(COLUMNS) + "\n")
@@ -64,7 +64,7 @@ def write_pairs(path: Path, pairs: Iterable[PairScore]) -> int:
 def read_pairs(path: Path) -> Iterator[PairScore]:
     """The pairs of a file; it may still be growing, or end in the middle of a row.
 
-    Rows whose cells are not what they should be are left out; texts are printable.
+    Rows with a cell that is not valid are left out; texts are made printable.
     """
     for line in read_lines(path):
         cells = [printable(cell) for cell in line.split("\t")]

@@ -25,7 +25,7 @@ _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
  <body>
 """
 _TAIL = " </body>\n</tmx>\n"
-# Characters that XML 1.0 has no place for.
+# Characters that XML 1.0 does not allow.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

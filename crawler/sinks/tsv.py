@@ -1,7 +1,7 @@
 """Sentence pairs as tab-separated text with Bitextor's columns.
 
 The first columns are those of Bitextor's `.sent` files (docs/OUTPUT.md of Bitextor 8),
-so what reads them, Bicleaner and Bifixer among it, reads these; the others say where a
+so Bicleaner, Bifixer and others read these files, too; the other columns tell where a
 pair comes from. docs/corpus.md explains every column.
 """
 
@@ -36,8 +36,8 @@ COLUMNS = (
     "bead",
     *(f"{side}_{name}" for side in ("src", "trg") for name in ORIGIN),
 )
-# What a spreadsheet takes for the start of a formula (OWASP, "CSV Injection"), in their
-# full-width forms too; a number is none.
+# The start of a formula for a spreadsheet (OWASP, "CSV Injection"), full-width forms
+# included; a number is not one.
 _FORMULA = re.compile(r"[=+\-@＝＋－＠](?![\d.]+$)")
 
 
@@ -47,8 +47,8 @@ def tsv_sink(
 ) -> Iterator[Callable[[CorpusPair], object]]:
     """A file that takes pairs, one a line after a line of column names.
 
-    `no_formulas`: for spreadsheets, which would run what a page calls `=…`; such cells
-    get an apostrophe in front, so they are no longer what the page says.
+    `no_formulas`: put an apostrophe before cells that a spreadsheet would run as a
+    formula (`=…`), which changes the text.
     """
 
     def line(item: CorpusPair) -> str:
@@ -93,5 +93,5 @@ def origin_cells(origin: Origin) -> list[str]:
 
 
 def one_cell(text: str) -> str:
-    """A text without what would end a cell or a line."""
+    """A text without characters that would end a cell or a line."""
     return text if text.isprintable() else " ".join(text.split())

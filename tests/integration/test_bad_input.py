@@ -237,7 +237,7 @@ def test_align_says_what_is_wrong_and_can_be_asked_again(tmp_path):
     done = bifocal("align", WORLD, "--langs", "en,is", "--out", out)
     assert done.returncode == 0, done.stderr
     line = error_line(bifocal("align", WORLD, "--langs", "en,is", "--out", out))
-    assert "holds a run already (choose another --out)" in line
+    assert "already holds a run (choose another --out" in line
 
 
 def test_the_demo_does_not_delete_what_is_not_its_own(tmp_path):

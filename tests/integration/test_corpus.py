@@ -36,7 +36,7 @@ def test_a_crawl_leaves_sentences_and_its_run_becomes_a_corpus(tmp_path):
     assert f"{len(rows):,} sentence pairs" in shown.stdout
 
 
-def test_what_is_wrong_is_one_line(tmp_path):
+def test_a_mistake_in_a_corpus_request_is_one_line(tmp_path):
     for arguments in (
         ("corpus", tmp_path / "none", "--langs", "en,is", "--out", tmp_path / "o"),
         ("stats", tmp_path),

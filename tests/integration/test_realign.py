@@ -134,7 +134,7 @@ if __name__ == "__main__":
 """
 
 
-def test_two_processes_give_what_one_gives(collection, undisturbed, tmp_path):
+def test_two_processes_give_the_bytes_of_one(collection, undisturbed, tmp_path):
     out = tmp_path / "out"
     align_collection(request([collection], out), jobs=2)
     assert contents(out) == contents(undisturbed)
@@ -155,7 +155,7 @@ def test_all_languages_in_one_run_each_pair_in_its_folder(tmp_path):
     assert set(pair_urls(Run(tmp_path / "again"))) == site.gold("es", "is")
 
 
-def test_a_run_goes_on_only_with_the_same_request(collection, undisturbed, tmp_path):
+def test_a_run_is_resumed_only_with_the_same_request(collection, undisturbed, tmp_path):
     assert align_collection(request([collection], undisturbed), resume=True)["pairs"]
     out = tmp_path / "out"
     child = os.fork()
@@ -163,7 +163,7 @@ def test_a_run_goes_on_only_with_the_same_request(collection, undisturbed, tmp_p
         machine.LocalMachine.job = lambda *_: os._exit(1)  # as if killed half-way
         align_collection(request([collection], out))
     os.waitpid(child, 0)
-    with pytest.raises(RunDirError, match="its langs are others than now"):
+    with pytest.raises(RunDirError, match="its langs were different"):
         align_collection(request([collection], out, ("en", "fr")), resume=True)
     align_collection(request([collection], out), resume=True)
     assert contents(out) == contents(undisturbed)
@@ -172,7 +172,7 @@ def test_a_run_goes_on_only_with_the_same_request(collection, undisturbed, tmp_p
 # ------------------------------------------------------------------ kinds of input
 
 
-def test_standard_input(undisturbed, tmp_path, collection):
+def test_a_warc_file_on_standard_input_is_read(undisturbed, tmp_path, collection):
     out = tmp_path / "out"
     data = b"".join(file.read_bytes() for file in sorted(collection.iterdir()))
     done = subprocess.run(
@@ -219,7 +219,7 @@ class RangeHandler(SimpleHTTPRequestHandler):
         pass
 
 
-def test_files_behind_an_address(server, undisturbed, tmp_path):
+def test_files_at_an_address_are_read(server, undisturbed, tmp_path):
     out = tmp_path / "out"
     urls = [f"{server}/{part}.warc.gz" for part in (0, 1)]
     align_collection(request(urls, out))
@@ -228,7 +228,7 @@ def test_files_behind_an_address(server, undisturbed, tmp_path):
         align_collection(request(["nix://a/b"], tmp_path / "no"))
 
 
-def test_folders_of_warc2text(undisturbed, tmp_path):
+def test_folders_of_warc2text_are_read(undisturbed, tmp_path):
     for lang in LANGS:
         folder = tmp_path / "in" / lang
         folder.mkdir(parents=True)

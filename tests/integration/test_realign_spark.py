@@ -85,7 +85,7 @@ def contents(out: Path) -> dict[str, bytes]:
     }
 
 
-def test_spark_gives_what_one_machine_gives_though_workers_die(collection, tmp_path):
+def test_spark_gives_the_bytes_of_one_machine_even_if_workers_die(collection, tmp_path):
     expected, out = tmp_path / "local", tmp_path / "spark"
     stats = align_collection(
         AlignRequest((str(collection),), LANGS, expected, AlignProfile())

@@ -491,12 +491,12 @@ def test_status_shows_leases_that_are_stuck(run, redis_server):
     assert "dead: 1 sites, 0 done, not heard of, 1 stuck leases" in shown
 
 
-def test_status_goes_on_and_shows_rates(run, redis_server):
+def test_watching_a_shared_frontier_shows_rates(run, redis_server):
     store = run("a")
     store.push([entry("a.is", page) for page in range(3)])
     store.commit()
     url = redis_server.url(store._redis.run)
-    words = [Path(sys.executable).with_name("bifocal"), "status", "--every", "0.5", url]
+    words = [Path(sys.executable).with_name("bifocal"), "watch", "--every", "0.5", url]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         first = process.stdout.readline()
         store.release(store.pop().url, done=True)

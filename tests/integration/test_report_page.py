@@ -286,7 +286,7 @@ def test_axe_finds_nothing_serious(browser, demo, scheme, width):
     opened.leave(demo)
 
 
-def test_a_run_without_a_crawl_and_one_without_anything(browser, demo, tmp_path):
+def test_a_run_without_a_crawl_and_an_empty_one_have_a_page(browser, demo, tmp_path):
     aligned, empty = tmp_path / "aligned", tmp_path / "empty"
     warc = demo.parent / "runs" / "adaptive" / "warc"
     done = bifocal("align", warc, "--langs", "en,is", "--out", aligned)

@@ -54,18 +54,18 @@ def test_a_profile_survives_the_way_to_run_json_and_back():
         (["strand.min_chunks=true"], "expected int, got True"),
         (["strand=3"], "expected a table, got 3"),
         (["limit=x"], "expected int or NoneType, got 'x'"),
-        (["limit"], "'limit' is no override"),
+        (["limit"], "'limit' is not a valid override"),
         (["name.first=x"], "name: expected str"),
-        (["limit=1", "limit.x=2"], "'limit' is no table"),
+        (["limit=1", "limit.x=2"], "'limit' is not a table"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(words, message):
+def test_a_mistake_is_reported_with_its_place(words, message):
     with pytest.raises(ProfileError, match=message):
         load_profile(Profile, None, words)
 
 
 @pytest.mark.parametrize("content", [b"limit = ", b"\xff", None])
-def test_a_file_that_is_no_toml_is_named(tmp_path, content):
+def test_a_file_that_is_not_toml_is_named(tmp_path, content):
     path = tmp_path / "p.toml"
     if content is not None:
         path.write_bytes(content)
@@ -80,6 +80,6 @@ def test_objects_are_loaded_by_dotted_path():
 @pytest.mark.parametrize(
     "path", ["", "x", "json", "json.Nothing", "no.such.module", "..x", "json..loads"]
 )
-def test_a_path_to_nothing_is_an_error_of_the_user(path):
+def test_a_path_that_cannot_be_imported_is_a_usage_error(path):
     with pytest.raises(ProfileError, match="give the dotted path of a class"):
         load_object(path)

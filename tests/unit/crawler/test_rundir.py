@@ -33,14 +33,14 @@ def test_another_pair_is_refused(run):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '"x"', "\xff"])
-def test_a_damaged_description_is_told(run, text):
+def test_a_damaged_run_json_is_an_error(run, text):
     run.open(PAIR)
     run.run_json.write_bytes(text.encode("latin-1"))
     with pytest.raises(RunDirError, match=str(run.run_json)):
         run.open(PAIR)
 
 
-def test_a_directory_that_cannot_be_made_is_told(tmp_path):
+def test_a_directory_that_cannot_be_made_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RunDirError, match="choose another RUN_DIR"):
         RunDir(tmp_path / "file" / "run").open(PAIR)
@@ -74,7 +74,7 @@ def test_json_is_written_whole_or_not_at_all(tmp_path):
     ],
     ids=str,
 )
-def test_a_description_with_values_of_other_types_is_told(run, about):
+def test_a_run_json_with_values_of_other_types_is_an_error(run, about):
     run.open(PAIR)
     run.write(about)
     with pytest.raises(RunDirError, match="damaged") as told:
@@ -82,14 +82,14 @@ def test_a_description_with_values_of_other_types_is_told(run, about):
     assert str(told.value).isprintable()
 
 
-def test_a_description_nested_without_end_is_told(run):
+def test_a_run_json_that_is_nested_too_deep_is_an_error(run):
     run.open(PAIR)
     run.run_json.write_text('{"a":' + "[" * 100_000)
     with pytest.raises(RunDirError, match=r"is .* a run directory"):
         run.read()
 
 
-def test_strings_of_a_description_are_printable(run):
+def test_strings_of_run_json_are_made_printable(run):
     run.open(PAIR)
     run.write({"langs": ["en", "is"], "settings": {"A\x1b": ["\x1b[2J"]}})
     assert run.read()["settings"] == {"A\ufffd": ["\ufffd[2J"]}

@@ -7,7 +7,7 @@ import pytest
 from crawler import cli
 
 
-def test_every_verb_says_what_it_does(capsys):
+def test_every_verb_has_a_description(capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(["--help"])
     assert end.value.code == 0
@@ -17,14 +17,14 @@ def test_every_verb_says_what_it_does(capsys):
 
 
 @pytest.mark.parametrize("words", [[], ["nonsense"], ["align", "x"], ["--langs"]])
-def test_a_wrong_word_is_an_error_of_usage(words, capsys):
+def test_an_unknown_word_is_a_usage_error(words, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(words)
     assert end.value.code == 2
     assert "usage: bifocal" in capsys.readouterr().err
 
 
-def test_an_error_of_ours_is_one_line(tmp_path, capsys):
+def test_an_expected_error_is_one_line(tmp_path, capsys):
     words = ["align", "x.warc", "--langs", "en,en", "--out", str(tmp_path / "out")]
     assert cli.main(words) == 2
     (line,) = capsys.readouterr().err.splitlines()

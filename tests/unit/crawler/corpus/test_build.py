@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawler.config import load_profile
-from crawler.corpus.build import PROVENANCE, Request, build_corpus
+from crawler.corpus.build import PROVENANCE, CorpusRequest, build_corpus
 from crawler.corpus.profile import CorpusProfile
 from crawler.corpus.rights import Removals
 from crawler.corpus.stats import describe, read_about, read_distributions
@@ -26,7 +26,7 @@ DATE = datetime(2026, 5, 1, tzinfo=UTC)
 def corpus(out: Path, *runs, overrides=(), **options):
     profile = load_profile(CorpusProfile, None, list(overrides))
     options.setdefault("langs", LANGS)
-    request = Request(
+    request = CorpusRequest(
         tuple(run.path for run in runs), out=out, profile=profile, date=DATE, **options
     )
     return build_corpus(request)
@@ -111,7 +111,7 @@ def test_documents_have_every_sentence_and_link_to_the_corpus(made):
         assert places == list(range(len(places)))
 
 
-def test_the_card_and_the_facts_say_what_is_there(made):
+def test_the_card_and_the_tables_describe_the_corpus(made):
     _, out, about = made
     text = (out / "README.md").read_text("utf-8")
     assert text.startswith("---\nlanguage:\n- en\n- is\n")
@@ -236,7 +236,7 @@ def test_a_command_from_outside_judges_every_pair(made, tmp_path):
     [
         ("no-such-tool", "cannot be run"),
         ("false", "status 1 and 0 lines"),
-        ("cat", "is no score"),
+        ("cat", "is not a score"),
         ("head -n 1", "status 0 and 1 lines"),
     ],
 )
@@ -250,7 +250,7 @@ def test_a_command_that_fails_leaves_no_corpus(made, tmp_path, command, says):
 # ------------------------------------------------------------------- what is wrong
 
 
-def test_what_is_no_run_is_said(made, tmp_path):
+def test_a_request_that_cannot_be_met_is_one_clear_error(made, tmp_path):
     run, out, _ = made
     with pytest.raises(RunDirError, match="run directory"):
         corpus(tmp_path / "a", replace_path(run, tmp_path / "none"))
@@ -264,7 +264,7 @@ def test_what_is_no_run_is_said(made, tmp_path):
         corpus(tmp_path / "d", run, overrides=["honour=nothing"])
     with pytest.raises(ProfileError, match="copies"):
         corpus(tmp_path / "d", run, overrides=["copies=some"])
-    with pytest.raises(RunDirError, match="no corpus"):
+    with pytest.raises(RunDirError, match="not a corpus"):
         read_about(tmp_path)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.corpus.privacy import PrivacyConfig, find_personal, is_iban, treated
+from crawler.corpus.privacy import PrivacyConfig, find_personal, is_iban, redacted
 from crawler.errors import ProfileError
 
 
@@ -46,16 +46,16 @@ def test_other_numbers_are_left_alone(text):
 def test_masked_text_keeps_the_rest():
     config = PrivacyConfig(email="mask", phone="mask")
     text = "Ask a@b.is or +354 525 4000, or c@d.is."
-    assert treated(text, config) == "Ask [email] or [phone], or [email]."
-    assert treated(text, PrivacyConfig()) == text
-    assert treated(text, PrivacyConfig(email="drop")) is None
-    assert treated("nothing here", PrivacyConfig(email="drop")) == "nothing here"
+    assert redacted(text, config) == "Ask [email] or [phone], or [email]."
+    assert redacted(text, PrivacyConfig()) == text
+    assert redacted(text, PrivacyConfig(email="drop")) is None
+    assert redacted("nothing here", PrivacyConfig(email="drop")) == "nothing here"
 
 
 def test_an_account_number_is_not_masked_twice():
     config = PrivacyConfig(iban="mask", phone="mask")
     text = "Pay to GB82 WEST 1234 5698 7654 32 now"
-    assert treated(text, config) == "Pay to [iban] now"
+    assert redacted(text, config) == "Pay to [iban] now"
 
 
 def test_check_digits_decide():

@@ -31,7 +31,7 @@ def marks(*headers: tuple[str, str], body: str = "") -> set[str]:
         (("TDM-Reservation", " 0 "), set()),
     ],
 )
-def test_headers_say_what_is_asked(header, expected):
+def test_headers_of_a_page_have_the_marks_of_its_owner(header, expected):
     assert marks(header) == expected
 
 
@@ -45,7 +45,7 @@ def test_headers_say_what_is_asked(header, expected):
         ('<meta name="description" content="noindex">', set()),
     ],
 )
-def test_meta_elements_say_what_is_asked(html, expected):
+def test_meta_elements_of_a_page_have_the_marks_of_its_owner(html, expected):
     found = page(body=f"<html><head>{html}</head><body><p>Text</body>")
     assert marks_of(found, read_page(found).robots) == expected
 
@@ -73,6 +73,6 @@ def test_a_removal_list_takes_sites_hosts_and_addresses():
     assert not removals.match("https://a.is/y", "a.is")
 
 
-def test_a_list_that_is_not_there_is_one_clear_error(tmp_path):
-    with pytest.raises(ProfileError, match="no removal list"):
+def test_a_missing_list_is_one_clear_error(tmp_path):
+    with pytest.raises(ProfileError, match="not a removal list"):
         Removals.read(tmp_path / "none")

@@ -58,7 +58,7 @@ def test_a_resumed_crawl_knows_the_pages_of_the_session_before(run):
     assert len(texts_of(run)) > len(before)
 
 
-def test_the_final_pairs_replace_what_was_provisional(run):
+def test_sentences_of_the_final_pairs_replace_provisional_ones(run):
     stream = SentenceStream(run, LANGS)
     for document in DOCUMENTS:
         stream.take(document, "<urn:uuid:1>")

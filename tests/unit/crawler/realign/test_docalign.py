@@ -62,7 +62,7 @@ def test_bleualign_gets_both_texts_and_the_translation_of_the_first(tmp_path, ca
     column(translated, ["1.\n2.\n", "", "3."])
     with caplog.at_level(logging.WARNING):
         (row,) = bleualign_input(PAIRS, src, trg, translated)
-    assert "line 3 is no translation" in caplog.text
+    assert "line 3 does not have a translation" in caplog.text
     assert row[:2] == ("https://a.example/en/2", "https://a.example/is/2")
     texts = [base64.b64decode(cell).decode() for cell in row[2:]]
     assert texts == ["One.\nTwo.\n", "Einn.\nTveir.\n", "1.\n2.\n"]

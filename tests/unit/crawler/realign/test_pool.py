@@ -16,7 +16,7 @@ def test_every_task_is_done_once(jobs):
 
 
 def test_a_worker_that_is_killed_is_one_clear_error():
-    with pytest.raises(RunError, match="want of memory"), Pool(2) as pool:
+    with pytest.raises(RunError, match="memory ran out"), Pool(2) as pool:
         list(pool.run(os._exit, [(9,)] * 3))
 
 

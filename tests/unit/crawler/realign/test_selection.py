@@ -42,18 +42,18 @@ def test_a_page_without_a_marker_may_be_the_other_half():
     assert selected(*map(line, pair)) == pair
 
 
-def test_two_addresses_in_one_language_are_no_pair():
+def test_two_addresses_in_one_language_are_not_selected():
     urls = ["https://a.example/en/x", "https://a.example/x?lang=en"]
     assert selected(*map(line, urls)) == []
 
 
-def test_what_is_no_page_is_not_selected():
+def test_entries_that_are_not_pages_are_not_selected():
     good = line("https://a.example/en/x")
     for fields in ({"status": "404"}, {"mime": "application/pdf"}):
         assert selected(good, line("https://a.example/is/x", **fields)) == []
 
 
-def test_the_languages_that_an_index_names_are_believed():
+def test_languages_that_an_index_names_are_used():
     one = line("https://a.example/x?lang=en", languages="eng")
     assert selected(one, line("https://a.example/x", languages="isl,eng")) != []
     assert selected(one, line("https://a.example/x", languages="eng,isl")) == []

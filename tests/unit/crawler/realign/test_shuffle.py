@@ -40,7 +40,7 @@ def test_the_records_of_a_site_come_back_from_all_files(tmp_path):
             assert sizes.get(site, (0, 0)) == (counts if all(counts) else (0, 0))
 
 
-def test_nothing_at_all_is_no_site(tmp_path):
+def test_an_empty_file_of_records_has_no_groups(tmp_path):
     write_records(tmp_path / "0.records", [], LANGS)
     shuffle = Shuffle([tmp_path / "0.records"], LANGS)
     assert shuffle.groups == []

@@ -67,7 +67,7 @@ def test_records_of_a_site_give_the_pairs_of_a_crawl(style):
     assert paired(records_of(pages)) == added(pages)
 
 
-def test_what_a_page_in_a_third_language_says_is_heard():
+def test_declarations_of_a_page_in_a_third_language_count():
     site = build_site(
         style="slug", concepts=8, others=("fr",), others_share=1.0, words=24
     )
@@ -105,7 +105,7 @@ def test_a_record_comes_back_as_it_was():
         assert encode(features, versions) == record.data
 
 
-def test_a_text_without_markup_is_paired_by_what_it_says():
+def test_a_text_without_markup_is_paired_by_its_content():
     site = build_site(style="slug", concepts=40, switcher="none")
     extractor = Extractor(("en", "is"))
     records = []
@@ -120,7 +120,7 @@ def test_a_text_without_markup_is_paired_by_what_it_says():
     assert len(found - gold) <= 0.1 * len(found)
 
 
-def test_pages_that_tell_nothing_are_counted_by_reason(tmp_path):
+def test_pages_without_records_are_counted_by_reason(tmp_path):
     site = build_site(concepts=2, others=("fr",), others_share=1.0)
     pages = [*site.pages(), Page("https://a.example/x", 404, (), b"", site_date(site))]
     path = write_warc(tmp_path / "a.warc.gz", pages)

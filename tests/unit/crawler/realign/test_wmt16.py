@@ -57,7 +57,7 @@ def test_every_rule_counts_what_the_aligner_finds(task):
     assert result.lines["rows"] == 2 * len(gold)
 
 
-def test_a_page_that_is_not_there_loses_its_pair_at_the_first_stage(task):
+def test_a_missing_page_loses_its_pair_at_the_first_stage(task):
     folder, gold = task
     with (folder / "train.pairs").open("a") as file:
         file.write("http://missing.example/en\thttp://missing.example/fr\n")

@@ -149,7 +149,7 @@ def test_spelling_does_not_matter(tmp_path):
 @pytest.mark.parametrize(
     "url", ["", "no url", "https://", "mailto:x", "https://\ud800/"]
 )
-def test_nonsense_is_a_miss(tmp_path, url):
+def test_an_invalid_address_is_a_miss(tmp_path, url):
     assert world(tmp_path, page("https://example.org/")).answer(url).status == 404
 
 
@@ -177,7 +177,7 @@ def test_bodies_are_read_when_asked_for_and_few_are_kept(tmp_path):
         ("only-a-header.warc", b"WARC/1.1\r\nWARC-Type: warcinfo\r\n"),
     ],
 )
-def test_a_recording_that_is_no_world_is_an_error(tmp_path, name, data):
+def test_a_recording_that_cannot_be_read_is_an_error(tmp_path, name, data):
     path = tmp_path / name
     if data is None:
         whole = write_warc(tmp_path / "whole.warc.gz", SITE.pages()).read_bytes()

@@ -40,7 +40,7 @@ def test_known_pairs_are_counted_under_any_address():
     assert harvest(VISITS, [], gold).true == [0, 0, 0, 0, 1]
 
 
-def test_what_waits_is_what_was_found_and_not_fetched():
+def test_urls_that_were_found_and_not_fetched_are_waiting():
     assert harvest(VISITS, [], seeds=1).waiting == [1, 3, 2, 2, 1]
 
 
@@ -60,7 +60,7 @@ def test_few_points_are_drawn_of_many_the_ends_among_them():
     assert evenly(4) == [0, 1, 2, 3, 4]
 
 
-def test_no_crawl_is_an_empty_curve():
+def test_a_run_without_a_crawl_has_an_empty_curve():
     nothing = harvest([], [PairScore("a", "b", 1.0)])
     assert nothing.downloads == 0
     assert nothing.complete == [0]
@@ -90,7 +90,7 @@ def test_in_hindsight_the_nearest_pair_comes_first_and_ways_are_shared():
     assert found.order == pytest.approx(8 / 12)
 
 
-def test_pages_that_lead_to_each_other_are_no_endless_way():
+def test_pages_that_link_to_each_other_make_no_endless_path():
     visits = [visit("a", 0, source="b"), visit("b", 1, source="a")]
     assert harvest(visits, [PairScore("a", "b", 1.0)]).hindsight == [0, 0, 1]
 

@@ -52,13 +52,13 @@ def run_dir(tmp_path: Path) -> RunDir:
     return run_dir
 
 
-def test_a_fetched_url_and_what_came_of_it(run_dir):
+def test_a_fetched_url_is_explained_with_its_outcome(run_dir):
     text = "\n".join(explain(run_dir, HOME))
     assert "URL 1 of the crawl" in text
     assert "in en (0.99), 1 links, 1 of them new" in text
 
 
-def test_a_pending_url_and_its_evidence(run_dir):
+def test_a_pending_url_is_explained_by_its_evidence(run_dir):
     text = "\n".join(explain(run_dir, "https://www.example.is/is/"))
     assert "not fetched" in text
     assert "given when 1 URLs were done" in text
@@ -66,8 +66,8 @@ def test_a_pending_url_and_its_evidence(run_dir):
     assert f"found on {HOME}, 1 clicks" in text
 
 
-def test_an_unknown_url_and_a_folder_that_is_no_run(run_dir, tmp_path):
-    with pytest.raises(RunDirError, match="never seen"):
+def test_an_unknown_url_and_a_folder_without_a_run_are_errors(run_dir, tmp_path):
+    with pytest.raises(RunDirError, match="does not know this URL"):
         list(explain(run_dir, "https://www.example.is/no"))
     with pytest.raises(RunDirError, match=r"is .* a run directory"):
         list(explain(RunDir(tmp_path / "other"), HOME))

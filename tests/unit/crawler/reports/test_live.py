@@ -35,7 +35,7 @@ def run(tmp_path):
     return run
 
 
-def test_every_look_reads_what_is_new_and_no_half_of_a_line(run):
+def test_each_look_reads_the_new_whole_lines(run):
     live = LiveRun(run)
     assert live.look() == 2
     assert live.look() == 0
@@ -79,6 +79,6 @@ def test_a_site_whose_downloads_fail_is_a_warning(run):
     assert "warning: b.is: 6 of 6" in console.file.getvalue()
 
 
-def test_no_run_directory_is_an_error(tmp_path):
+def test_a_folder_without_a_run_is_an_error(tmp_path):
     with pytest.raises(RunDirError, match=r"is .* a run directory"):
         LiveRun(RunDir(tmp_path / "no"))

@@ -15,7 +15,7 @@ def site(tmp_path):
     return made, [tmp_path / "site.warc.gz"]
 
 
-def test_all_that_links_lead_to_is_reached_and_nothing_else(site):
+def test_exactly_the_linked_pages_are_reached(site):
     made, recording = site
     found = reachable(recording, made.seeds, "site")
     assert set(found) == set(made.lang_by_url())
@@ -34,5 +34,5 @@ def test_the_best_order_has_every_true_pair_sooner_than_any_crawl_could(site):
 
 
 def test_another_site_is_an_error(site):
-    with pytest.raises(ReplayError, match="none of the run's seeds"):
+    with pytest.raises(ReplayError, match="holds no seed of the run"):
         reachable(site[1], ["https://elsewhere.example/"], "site")

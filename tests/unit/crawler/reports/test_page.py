@@ -68,7 +68,7 @@ def test_only_the_page_s_own_code_may_run_and_nothing_is_fetched(tmp_path):
         assert f"'sha256-{hashed}'" in policy
 
 
-def test_what_a_page_says_is_data(tmp_path):
+def test_text_of_a_page_is_only_data(tmp_path):
     write_report([a_run(tmp_path / "run", EVIL)], tmp_path / "r.html", gold=None)
     text = (tmp_path / "r.html").read_text("utf-8")
     assert "document.title='run'" in text
@@ -102,7 +102,7 @@ def test_of_many_pairs_every_nth_is_shown_and_all_are_counted(tmp_path):
     assert shown["list"]["score"][-1] < 0.2
 
 
-def test_a_page_that_is_in_no_warc_file_is_said_to_be_missing(tmp_path):
+def test_a_page_without_a_warc_record_is_shown_as_missing(tmp_path):
     run = a_run(tmp_path / "run")
     (run.warc / "a.warc.gz").unlink()
     write_report([run], tmp_path / "r.html", gold=None)
@@ -117,7 +117,7 @@ def test_equal_runs_give_equal_pages(tmp_path):
     assert (tmp_path / "1.html").read_bytes() == (tmp_path / "2.html").read_bytes()
 
 
-def test_what_is_no_run_and_what_cannot_be_written_is_said(tmp_path):
+def test_a_missing_run_and_a_missing_folder_are_clear_errors(tmp_path):
     with pytest.raises(RunDirError, match=r"is .*nothing a run directory"):
         write_report([RunDir(tmp_path / "nothing")], tmp_path / "r.html", gold=None)
     assert not list(tmp_path.iterdir())
@@ -129,7 +129,7 @@ def test_what_is_no_run_and_what_cannot_be_written_is_said(tmp_path):
         write_report([run], tmp_path / "r.html", gold=None)
 
 
-def test_gold_without_its_columns_is_said(tmp_path):
+def test_gold_without_its_columns_is_one_clear_error(tmp_path):
     gold = tmp_path / "gold.tsv"
     gold.write_text("a\tb\n1\t2\n")
     with pytest.raises(RunDirError, match="url_a lang_a url_b lang_b"):
@@ -141,7 +141,7 @@ def test_gold_without_its_columns_is_said(tmp_path):
         st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
     )
 )
-def test_no_text_ends_the_block_that_it_stands_in(value):
+def test_text_cannot_end_its_block(value):
     text = embeddable_json(value)
     assert "<" not in text
     assert "\0" not in text

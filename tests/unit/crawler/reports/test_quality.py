@@ -24,7 +24,7 @@ def test_precision_counts_what_was_found_and_recall_what_is_true():
     assert str(judged) == "2 pairs found, 3 true: precision 0.500, recall 0.333"
 
 
-def test_any_address_of_a_page_will_do():
+def test_a_pair_is_right_by_any_address_of_its_pages():
     judged = judge_pairs([pair("e1-copy", "i1")], GOLD)
     assert judged.right == judged.hit == 1
     judged = judge_pairs([pair("x", "y", src_twins=("e2",), trg_twins=("i2",))], GOLD)
@@ -36,12 +36,12 @@ def test_a_true_pair_that_is_found_twice_is_one_hit():
     assert (judged.found, judged.right, judged.hit) == (2, 2, 1)
 
 
-def test_only_what_can_be_reached_counts():
+def test_only_pairs_of_fetched_pages_count():
     gold = GOLD.within(["e1-copy", "i1", "e2", "i3"])
     assert gold.pairs == {("e1", "i1")}
 
 
-def test_of_nothing_everything_is_zero():
+def test_without_pairs_all_figures_are_zero():
     assert judge_pairs([], Gold(frozenset())) == Judgement(0, 0, 0, 0, (), ())
     nothing = judge_pairs([], GOLD)
     assert (nothing.precision, nothing.recall, nothing.f1) == (0.0, 0.0, 0.0)
@@ -59,7 +59,7 @@ def test_gold_is_read_in_the_order_of_the_pair(tmp_path, name):
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", None])
-def test_what_is_no_gold_is_told(tmp_path, content):
+def test_gold_that_cannot_be_read_is_one_clear_error(tmp_path, content):
     path = tmp_path / "gold.tsv"
     if content is not None:
         path.write_bytes(content)
