@@ -44,9 +44,9 @@ import numpy as np
 import xxhash
 
 from benchmarks.machine import machine
-from crawler.aligner.candidates.shingles import ShinglesConfig
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.seed_groups import seed_groups
+from crawler.config import Plugin
 from crawler.data import LangPair, Page
 from crawler.handles import handle_of
 from crawler.realign.matching_ngrams import MatchingNgrams
@@ -219,7 +219,8 @@ def brought_together(path: Path, langs: LangPair, lexicon: Path) -> dict[str, An
     }
     result: dict[str, Any] = {"pages": len(pages), "pairs": len(pairs)}
     for order in (2, 3, 5):
-        profile = AlignProfile(shingles=ShinglesConfig(matching_order=order))
+        search = Plugin("shingles", {"matching_order": order})
+        profile = AlignProfile(search=search)
         matching = MatchingNgrams(profile, len(pages), 1)
         started = time.process_time()
         rows = [found for _, found in matching.post(pages, langs, known)]

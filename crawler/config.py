@@ -23,6 +23,18 @@ from crawler.errors import ProfileError
 T = TypeVar("T")
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plugin:
+    """A class that a profile names, by a short name or a dotted path, and its options.
+
+    In TOML a string, or a table: `search = "shingles"` or
+    `search = { use = "shingles", max_pages = 20 }`.
+    """
+
+    use: str
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # any TOML
+
+
 def load_object(path: str) -> Any:  # any class or function, by its dotted path
     """The object that a dotted path names; ProfileError if there is none."""
     module_name, _, name = path.rpartition(".")
@@ -79,6 +91,17 @@ def from_table(kind: type[T], table: Mapping[str, Any], where: str) -> T:
 
 
 def _value(hint: Any, value: Any, where: str) -> Any:
+    if hint is Plugin and isinstance(value, str):
+        return Plugin(value)
+    if hint is Plugin and isinstance(value, dict) and isinstance(value.get("use"), str):
+        return Plugin(value["use"], {k: v for k, v in value.items() if k != "use"})
+    if hint is Plugin:
+        raise ProfileError(f"{where}: expected a name, or a table with `use`")
+    if typing.get_origin(hint) is Mapping:
+        if not isinstance(value, dict):
+            raise ProfileError(f"{where}: expected a table, got {value!r}")
+        inner = typing.get_args(hint)[1]
+        return {k: _value(inner, v, f"{where}.{k}") for k, v in value.items()}
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         if not isinstance(value, dict):
             raise ProfileError(f"{where}: expected a table, got {value!r}")
@@ -118,6 +141,8 @@ def _literal(text: str) -> Any:
 
 def to_table(value: Any) -> Any:
     """A profile as plain data, for run.json."""
+    if isinstance(value, Plugin):
+        return {"use": value.use, **value.options} if value.options else value.use
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
             field.name: to_table(getattr(value, field.name))

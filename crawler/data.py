@@ -12,7 +12,7 @@ one (`strand.dp`). Feature names are `scorer.feature`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -208,6 +208,33 @@ class PageFeatures:
     outlinks: NDArray[np.uint32]  # links that leave the site
     images: NDArray[np.uint32]  # names of images
     declared: tuple[str, ...]  # URLs that it declares its own other version
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Pages of a site that are near in content, by page number."""
+
+    # (src, trg) → cosine
+    pairs: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    # page → the nearest of the other language with their cosines, best first
+    ranked: Mapping[int, Sequence[tuple[int, float]]] = field(default_factory=dict)
+
+    def mutual(self) -> Neighbours:
+        """Only the pairs of pages that are each other's nearest."""
+        nearest = {
+            pair: cosine
+            for pair, cosine in self.pairs.items()
+            if all(self.ranked[page][0][1] <= cosine for page in pair)
+        }
+        return Neighbours(nearest, self.ranked)
+
+    def worthwhile(self, min_share: float) -> list[tuple[int, int]]:
+        """The pairs that are not far below what both of their pages have elsewhere."""
+        return [
+            pair
+            for pair, cosine in self.pairs.items()
+            if cosine >= min_share * min(self.ranked[page][0][1] for page in pair)
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

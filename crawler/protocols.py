@@ -19,6 +19,7 @@ from crawler.data import (
     KnownUrl,
     Lang,
     Link,
+    Neighbours,
     PageFeatures,
     PairScore,
     ScoredUrl,
@@ -280,6 +281,18 @@ class CandidateGenerator(Protocol):
 
         The same pages give the same pairs, in whatever order they were stored.
         """
+        ...
+
+
+class ContentSearch(Protocol):
+    """Which pages of a site are near in content?"""
+
+    compares_all: ClassVar[bool]  # every page with every other: not for giant sites
+
+    def near(
+        self, pages: SitePages, src: Sequence[int], trg: Sequence[int]
+    ) -> Neighbours:
+        """The nearest pages of each of `src` and `trg`, by page number."""
         ...
 
 

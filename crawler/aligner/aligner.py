@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.candidates.handles import HandleCandidates, SubstringCandidates
-from crawler.aligner.candidates.links import LinkCandidates
 from crawler.aligner.collection import Collection
 from crawler.aligner.features import Featurizer
 from crawler.aligner.frequencies import Frequencies
+from crawler.aligner.plugins import make
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scoring import PairJudge
 from crawler.aligner.seed_groups import merge_lexicons, seed_groups
@@ -87,11 +86,9 @@ class Aligner:
         self.store = PageStore(langs, store)
         self._featurizer = Featurizer(langs)
         self.generators: list[CandidateGenerator] = [
-            HandleCandidates(self.store),
-            LinkCandidates(self.store),
+            make("candidates", plugin, store=self.store, langs=langs)
+            for plugin in self.profile.candidates
         ]
-        if self.profile.substrings:
-            self.generators.append(SubstringCandidates(langs))
         # what is known while the site is still coming in: over all sites of the run
         self._running = Frequencies(langs, self.profile.boilerplate)
         for features in self.store.get(self.store.latest(_REMEMBERED)):

@@ -19,17 +19,16 @@ from dataclasses import dataclass, field, replace
 from crawler.aligner.bridges.leaving_one_out import confirmed
 from crawler.aligner.bridges.lexicon import Lexicon, Segment, induce
 from crawler.aligner.bridges.segments import segments_of
-from crawler.aligner.candidates.nearest import Neighbours
 from crawler.aligner.candidates.shapes import shapes
-from crawler.aligner.candidates.shared_words import shared_words
-from crawler.aligner.candidates.translated_words import translated_words
 from crawler.aligner.evidence import Pair, Rivals, SiteTexts, page_gains
 from crawler.aligner.near_duplicates import join_near_copies
 from crawler.aligner.one_to_one import Scored, one_to_one, ranked, symmetric
+from crawler.aligner.plugins import make
 from crawler.aligner.scorers.lengths import log_ratio
+from crawler.aligner.scorers.strand import StrandScorer
 from crawler.aligner.scoring import Features, PairJudge
-from crawler.aligner.search import search
-from crawler.data import PageFeatures, PairScore
+from crawler.data import Neighbours, PageFeatures, PairScore
+from crawler.protocols import ContentSearch
 from crawler.unionfind import UnionFind
 
 # Neighbours with so much of the best cosine may be copies of each other.
@@ -189,21 +188,27 @@ def neighbours(
     texts: SiteTexts, lexicon: Lexicon | None, *, seeding: bool
 ) -> Neighbours:
     """What content proposes: for all pages, or, if they are too many, the rest."""
-    profile, collection = texts.profile, texts.collection
+    profile, nothing = texts.profile, Neighbours()
     src, trg = texts.originals()
     limit = profile.max_content_pages
     if max(len(src), len(trg)) > limit:
         partnered = {page for pair in texts.proposed for page in pair}
         src, trg = ([p for p in side if p not in partnered] for side in (src, trg))
-    too_many = max(len(src), len(trg)) > limit
+    is_giant = max(len(src), len(trg)) > limit
     if lexicon is None:
-        if too_many:  # what URLs and links propose has to teach a giant's first lexicon
-            return Neighbours()
-        return shared_words(collection, src, trg, profile.shared_words)
-    if not too_many and (seeding or profile.search == "exact"):
-        config = profile.translated_words
-        return translated_words(collection, src, trg, lexicon, config)
-    return search(collection, src, trg, lexicon, profile)
+        chosen = profile.first_search
+    else:
+        chosen = profile.seed_search if seeding else profile.search
+    for plugin in (chosen, profile.search, profile.giant_search):
+        frequencies = texts.collection.frequencies
+        # None: it needs a lexicon. What URLs and links propose has to teach the first
+        # one of a giant.
+        found: ContentSearch | None = make(
+            "search", plugin, frequencies=frequencies, lexicon=lexicon
+        )
+        if found is not None and not (is_giant and found.compares_all):
+            return found.near(texts.collection, src, trg) if src and trg else nothing
+    return nothing
 
 
 def compare_by_shape(texts: SiteTexts, known: Knowledge, last: Round) -> Round:
@@ -215,7 +220,12 @@ def compare_by_shape(texts: SiteTexts, known: Knowledge, last: Round) -> Round:
     paired = {page for pair in last.accepted(texts, known.clusters) for page in pair}
     src, trg = ([p for p in side if p not in paired] for side in texts.originals())
     alike = shapes(
-        texts.collection, src, trg, texts.profile.shapes, among=has_few_words
+        texts.collection,
+        src,
+        trg,
+        StrandScorer(),
+        texts.profile.shapes,
+        among=has_few_words,
     )
     found = {
         pair: frozenset(["shapes"]) for pair in alike.pairs if pair not in last.scores
@@ -338,7 +348,9 @@ def _more_telling(
 
     The few words that begin alike by chance in two languages teach something, too.
     """
-    near = shapes(texts.collection, *texts.originals(), texts.profile.shapes)
+    near = shapes(
+        texts.collection, *texts.originals(), StrandScorer(), texts.profile.shapes
+    )
     clear = _alike(Rivals(texts, near, known.clusters))
     usual = texts.usual_ratio(near)
     known = replace(known, segments=by_words.segments)

@@ -24,14 +24,13 @@ from numpy.typing import NDArray
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.candidates.links import declared_pairs
-from crawler.aligner.candidates.nearest import Neighbours
 from crawler.aligner.collection import Collection
 from crawler.aligner.near_duplicates import join_copies, ngrams
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers.lengths import log_ratio
 from crawler.aligner.scorers.likelihood import gains
 from crawler.aligner.scoring import MARGIN_CAP, Features
-from crawler.data import CandidatePair, PageFeatures
+from crawler.data import CandidatePair, Neighbours, PageFeatures
 from crawler.protocols import CandidateGenerator
 from crawler.unionfind import UnionFind
 

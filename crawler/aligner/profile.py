@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crawler.aligner.bridges.lexicon import LexiconConfig
-from crawler.aligner.bridges.word_clusters import WordClustersConfig
 from crawler.aligner.candidates.shapes import ShapesConfig
-from crawler.aligner.candidates.shared_words import SharedWordsConfig
 from crawler.aligner.candidates.shingles import ShinglesConfig
-from crawler.aligner.candidates.signatures import SignaturesConfig
-from crawler.aligner.candidates.translated_words import TranslatedWordsConfig
 from crawler.aligner.frequencies import BoilerplateConfig, Frequencies
-from crawler.aligner.scorers.combine import MODELS
+from crawler.aligner.plugins import Kind, check, config_of
 from crawler.aligner.scorers.lengths import log_ratio
+from crawler.config import Plugin
 from crawler.data import CandidatePair, PageFeatures
-from crawler.errors import ProfileError
 from crawler.listings import is_listing
 
 
@@ -43,14 +39,16 @@ class GateConfig:
 
     def refuses(self, pair: CandidatePair, features: Mapping[str, float]) -> str | None:
         """The name of the gate that a pair does not pass."""
-        if features["overlap.identical"] > self.max_identical:
+        if features.get("overlap.identical", 0.0) > self.max_identical:
             return "identical"
         # One page in other languages, and the address names a third one: /it/apps/ in
         # English is what of the Italian page has not been translated.
         if pair.src.family == pair.trg.family and pair.src.handle != pair.trg.handle:
             return "third_language"
         ratio = abs(log_ratio(pair.src, pair.trg))
-        if min(ratio, features["lengths.difference"]) > math.log(self.max_length_ratio):
+        if min(ratio, features.get("lengths.difference", ratio)) > math.log(
+            self.max_length_ratio
+        ):
             return "length"
         return None
 
@@ -76,51 +74,74 @@ class BootstrapConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ScorersConfig:
+    """Which scorers compare two pages, and when; `plugins` lists their names."""
+
+    # Asked of every candidate. The gates read overlap.identical and lengths.difference.
+    cheap: tuple[Plugin, ...] = (Plugin("overlap"), Plugin("lengths"))
+    # Asked of those that no gate refuses: without a lexicon, and with one.
+    words: tuple[Plugin, ...] = (Plugin("ngrams"),)
+    lexicon: tuple[Plugin, ...] = (Plugin("tsim"),)
+    # Asked one after the other, of those that can still reach the threshold.
+    expensive: tuple[Plugin, ...] = (Plugin("strand"), Plugin("avsim"))
+
+
+@dataclass(frozen=True, slots=True)
 class AlignProfile:
     """Which rooms run, with the settings of each."""
 
     min_score: float = 0.5  # probability above which a pair is accepted
-    model: str = "logistic"  # how features become a score: see scorers.combine
-    # Brute force over all pages up to here; beyond it content is compared only for
-    # pages without a partner by URL or link, and by `search` if these are as many.
-    max_content_pages: int = 20_000
-    substrings: bool = False  # candidates by Resnik & Smith's own handles as well
     gates: GateConfig = field(default_factory=GateConfig)
+    boilerplate: BoilerplateConfig = field(default_factory=BoilerplateConfig)
+    # Who proposes pairs by URLs and links.
+    candidates: tuple[Plugin, ...] = (Plugin("handles"), Plugin("links"))
+    # How pages are compared by content: while there is no lexicon, while rounds look
+    # for seeds, and in the last rounds.
+    first_search: Plugin = Plugin("shared_words")
+    seed_search: Plugin = Plugin("translated_words")
+    search: Plugin = Plugin("translated_words")
+    # Of more pages than this on a side only those without a partner by URL or link are
+    # compared by content; if these are as many, not all with all, but by `search`, or
+    # by `giant_search` if that would compare all.
+    max_content_pages: int = 20_000
+    giant_search: Plugin = Plugin("shingles")
+    # A candidate by content with less than this share of the best cosine of both its
+    # pages is not looked at.
+    min_share: float = 0.5
+    shapes: ShapesConfig = field(default_factory=ShapesConfig)
+    scorers: ScorersConfig = field(default_factory=ScorersConfig)
+    model: Plugin = Plugin("logistic")  # how features become a score
     # Of the candidates only those are left that are among so many best of both their
     # pages (Uszkoreit et al., section 2.1); 0: all.
     symmetric: int = 0
     n_best: int = 0  # candidates that an accepted pair names for each of its pages
-    # A candidate by content with less than this share of the best cosine of both its
-    # pages is not looked at.
-    min_share: float = 0.5
-    boilerplate: BoilerplateConfig = field(default_factory=BoilerplateConfig)
-    shared_words: SharedWordsConfig = field(default_factory=SharedWordsConfig)
-    translated_words: TranslatedWordsConfig = field(
-        default_factory=TranslatedWordsConfig
-    )
-    shapes: ShapesConfig = field(default_factory=ShapesConfig)
-    # How pages are compared in the last round, once a lexicon is there: `exact` (all
-    # pairs), `shingles` or `signatures`; shingles over the terms of a bridge,
-    # `word_for_word` or `word_clusters`.
-    search: str = "exact"
-    bridge: str = "word_for_word"
-    shingles: ShinglesConfig = field(default_factory=ShinglesConfig)
-    word_clusters: WordClustersConfig = field(default_factory=WordClustersConfig)
-    signatures: SignaturesConfig = field(default_factory=SignaturesConfig)
     bootstrap: BootstrapConfig = field(default_factory=BootstrapConfig)
+
+    def __post_init__(self) -> None:
+        """Refuse a plug-in that is not there, or has other options."""
+        scorers = self.scorers
+        named: tuple[tuple[Kind, Sequence[Plugin]], ...] = (
+            ("candidates", self.candidates),
+            ("search", (self.first_search, self.seed_search)),
+            ("search", (self.search, self.giant_search)),
+            ("scorer", (*scorers.cheap, *scorers.words, *scorers.lexicon)),
+            ("scorer", scorers.expensive),
+            ("model", (self.model,)),
+        )
+        for kind, chosen in named:
+            for plugin in chosen:
+                check(kind, plugin)
 
     @property
     def floor(self) -> float:
         """What scores less is neither accepted nor a seed."""
         return min(self.min_score, self.bootstrap.min_score)
 
-    def __post_init__(self) -> None:
-        """Refuse a search or a bridge that is not there."""
-        for name, known in (
-            ("search", ("exact", "shingles", "signatures")),
-            ("bridge", ("word_for_word", "word_clusters")),
-            ("model", MODELS),
-        ):
-            value = getattr(self, name)
-            if value not in known:
-                raise ProfileError(f"{name}: {value!r} is none of {', '.join(known)}")
+    @property
+    def shingles(self) -> ShinglesConfig:
+        """How n-grams are joined across sites: as `search` or `giant_search` has it."""
+        for plugin in (self.search, self.giant_search):
+            if plugin.use == "shingles":
+                config: ShinglesConfig = config_of("search", plugin)
+                return config
+        return ShinglesConfig()

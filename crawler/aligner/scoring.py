@@ -12,15 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.frequencies import Frequencies
+from crawler.aligner.plugins import make
 from crawler.aligner.profile import AlignProfile, GateConfig
-from crawler.aligner.scorers.avsim import AvsimScorer
-from crawler.aligner.scorers.combine import Model, load_model
+from crawler.aligner.scorers.combine import Content, Model
 from crawler.aligner.scorers.isotonic import SiteDifferences
-from crawler.aligner.scorers.lengths import LengthScorer
-from crawler.aligner.scorers.ngrams import NgramScorer
-from crawler.aligner.scorers.overlap import OverlapScorer
-from crawler.aligner.scorers.strand import StrandScorer
-from crawler.aligner.scorers.tsim import TsimScorer
+from crawler.config import Plugin
 from crawler.data import CandidatePair, PairScore
 from crawler.protocols import PairScorer
 
@@ -56,16 +52,27 @@ class PairJudge:
         """The judge that a profile describes.
 
         `usual` is the log length ratio that translations have there. With a lexicon,
-        content is compared through it, and another model weighs the features; with one
-        whose links are `confirmed` by other pairs (`bridges.leaving_one_out`) each two
-        blocks are, too.
+        content is compared through it, and another model weighs the features; one whose
+        links are `confirmed` by other pairs comes from `bridges.leaving_one_out`.
         """
+        content: Content = "words" if lexicon is None else "lexicon"
+        parts = {
+            "frequencies": frequencies,
+            "usual": usual,
+            "lexicon": lexicon,
+            "confirmed": confirmed,
+        }
+
+        def made(chosen: Sequence[Plugin]) -> list[PairScorer]:
+            scorers = (make("scorer", plugin, **parts) for plugin in chosen)
+            return [scorer for scorer in scorers if scorer is not None]
+
         return cls(
             profile.gates,
-            (OverlapScorer(frequencies), LengthScorer(frequencies, usual)),
-            (NgramScorer(frequencies) if lexicon is None else TsimScorer(lexicon),),
-            (StrandScorer(), *([AvsimScorer(confirmed)] if confirmed else [])),
-            load_model(profile.model, "words" if lexicon is None else "lexicon"),
+            made(profile.scorers.cheap),
+            made(getattr(profile.scorers, content)),
+            made(profile.scorers.expensive),
+            make("model", profile.model, content=content),
         )
 
     def admit(

@@ -28,9 +28,8 @@ from scipy.sparse.csgraph import connected_components
 
 from crawler.aligner.arrays import places_in
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.candidates.shingles import matching, meetings
+from crawler.aligner.candidates.shingles import bridge_of, matching, meetings
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.search import bridge_of
 from crawler.data import LangPair, PairScore
 from crawler.realign.records import decode
 from crawler.urls import hash64
@@ -82,8 +81,7 @@ class MatchingNgrams:
         self, records: Iterable[bytes], langs: LangPair, lexicon: Lexicon
     ) -> Shards:
         """The matching n-grams of the pages of some records."""
-        bridge = bridge_of(lexicon, self.profile)
-        config = self.profile.shingles
+        bridge = bridge_of(lexicon, config := self.profile.shingles)
         found = [np.empty(0, _POSTING)]
         for data in records:
             features, _ = decode(data, langs)

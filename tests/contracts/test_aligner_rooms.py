@@ -10,13 +10,14 @@ from crawler.aligner.bridges.word_clusters import WordClusters
 from crawler.aligner.bridges.word_for_word import WordForWord
 from crawler.aligner.features import Featurizer
 from crawler.aligner.frequencies import Frequencies
+from crawler.aligner.plugins import SHORT_NAMES, make
 from crawler.aligner.scorers.avsim import AvsimScorer
-from crawler.aligner.scorers.combine import MODELS, load_model
 from crawler.aligner.scorers.lengths import LengthScorer
 from crawler.aligner.scorers.ngrams import NgramScorer
 from crawler.aligner.scorers.overlap import OverlapScorer
 from crawler.aligner.scorers.strand import StrandScorer
 from crawler.aligner.scorers.tsim import TsimScorer
+from crawler.config import Plugin
 from crawler.data import CandidatePair, LangPair
 from crawler.extract.document import build_document
 from tests.worlds import build_site
@@ -69,10 +70,10 @@ def test_a_bridge_keeps_every_word_in_its_place(bridge):
     )
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", SHORT_NAMES["model"])
 @pytest.mark.parametrize("name", ["words", "lexicon"])
 def test_a_model_gives_probabilities_and_never_more_than_it_promised(kind, name):
-    model = load_model(kind, name)
+    model = make("model", Plugin(kind), content=name)
     for pair in PAIRS:
         known = {}
         for scorer in SCORERS:

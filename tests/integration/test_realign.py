@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 from crawler.aligner.aligner import Aligner, take_in
-from crawler.aligner.candidates.shingles import ShinglesConfig
 from crawler.aligner.profile import AlignProfile
+from crawler.config import Plugin
 from crawler.data import LangPair
 from crawler.errors import RunDirError, WarcError
 from crawler.extract.document import read_page
@@ -367,7 +367,7 @@ def test_across_sites_pages_that_share_ngrams_come_together(
     monkeypatch.setattr("crawler.realign.machine._TASK_PAGES", 10)
     # word for word these translations keep two words in order, seldom five
     profile = AlignProfile(
-        max_content_pages=5, shingles=ShinglesConfig(matching_order=2)
+        max_content_pages=5, giant_search=Plugin("shingles", {"matching_order": 2})
     )
     outs = [tmp_path / jobs for jobs in "12"]
     for out in outs:

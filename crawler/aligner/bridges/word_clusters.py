@@ -13,15 +13,16 @@ from a phrase table. F is not given there; 10 % here (ALIGNMENT, table 3).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 
-from crawler.aligner.arrays import places_in
+from crawler.aligner.arrays import places_in, unique_inverse
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.data import PageFeatures
+from crawler.data import Lang, PageFeatures
 
 Edges = tuple[NDArray[np.int64], NDArray[np.int64]]  # ends, weakest edge first
 
@@ -34,16 +35,19 @@ class WordClustersConfig:
     removed: float = 0.1  # F
 
 
+@dataclass(frozen=True, eq=False)
 class WordClusters:
     """Terms of a page: cluster numbers, with the words that have none."""
 
-    def __init__(
-        self, lexicon: Lexicon, config: WordClustersConfig | None = None
-    ) -> None:
-        config = config or WordClustersConfig()
-        self._langs = lexicon.langs
-        src_words, src = np.unique(lexicon.src, return_inverse=True)
-        trg_words, trg = np.unique(lexicon.trg, return_inverse=True)
+    lexicon: Lexicon
+    config: WordClustersConfig = field(default_factory=WordClustersConfig)
+
+    @cached_property
+    def tables(self) -> dict[Lang, tuple[NDArray[np.uint32], NDArray[np.uint64]]]:
+        """Of each language the words that are in a cluster, sorted, and its number."""
+        lexicon, config = self.lexicon, self.config
+        src_words, src = unique_inverse(lexicon.src)
+        trg_words, trg = unique_inverse(lexicon.trg)
         trg = trg + len(src_words)
         weight = lexicon.p_src() * lexicon.p_trg()
         order = np.lexsort((trg, src, weight))
@@ -52,14 +56,14 @@ class WordClusters:
             cluster((src[order], trg[order]), config.max_size, config.removed)
         ):
             number[nodes] = n + (1 << 32)  # no word has such an id
-        self._tables = {
-            self._langs.src: (src_words, number[: len(src_words)]),
-            self._langs.trg: (trg_words, number[len(src_words) :]),
+        return {
+            lexicon.langs.src: (src_words, number[: len(src_words)]),
+            lexicon.langs.trg: (trg_words, number[len(src_words) :]),
         }
 
     def encode(self, page: PageFeatures) -> NDArray[np.uint64]:
         """The terms of a page, in reading order."""
-        words, numbers = self._tables[page.lang]
+        words, numbers = self.tables[page.lang]
         terms = page.words.astype(np.uint64)
         places, known = places_in(words, page.words)
         terms[known] = numbers[places[known]]

@@ -9,6 +9,9 @@ See also: `word_clusters`, `projection` (all translations, no order).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,19 +20,25 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.data import PageFeatures
 
 
+@dataclass(frozen=True, eq=False)
 class WordForWord:
     """Terms of a page: words of src."""
 
-    def __init__(self, lexicon: Lexicon) -> None:
-        self._src = lexicon.langs.src
-        order = np.lexsort((lexicon.src, -lexicon.count, lexicon.trg))
-        self._words, first = np.unique(lexicon.trg[order], return_index=True)
-        self._best = lexicon.src[order][first]
+    lexicon: Lexicon
+
+    @cached_property
+    def best(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """The words of trg, sorted, and the best translation of each."""
+        src, trg = self.lexicon.src, self.lexicon.trg
+        order = np.lexsort((src, -self.lexicon.count, trg))
+        words, first = np.unique(trg[order], return_index=True)
+        return words, src[order][first]
 
     def encode(self, page: PageFeatures) -> NDArray[np.uint64]:
         """The terms of a page, in reading order."""
         terms = page.words.astype(np.uint64)
-        if page.lang != self._src:
-            places, known = places_in(self._words, page.words)
-            terms[known] = self._best[places[known]]
+        if page.lang != self.lexicon.langs.src:
+            words, translations = self.best
+            places, known = places_in(words, page.words)
+            terms[known] = translations[places[known]]
         return terms

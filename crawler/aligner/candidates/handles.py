@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar
 
@@ -24,13 +25,12 @@ from crawler.protocols import SitePages
 _MAX_BUCKET = 16
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class HandleCandidates:
     """Pages of one handle in two languages."""
 
+    store: PageStore
     name: ClassVar[str] = "handles"
-
-    def __init__(self, store: PageStore) -> None:
-        self.store = store
 
     def add(self, page: PageFeatures) -> list[int]:
         """Pages, added before, that may be this one in the other language."""
@@ -42,6 +42,7 @@ class HandleCandidates:
         return _buckets(collection, collection.handle)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class SubstringCandidates:
     """Pages of one handle by the paper's own subtraction, which is coarser.
 
@@ -49,10 +50,8 @@ class SubstringCandidates:
     nearly all of them. A pair that only this room proposes gets no higher score for it.
     """
 
+    langs: LangPair
     name: ClassVar[str] = "substrings"
-
-    def __init__(self, langs: LangPair) -> None:
-        self._substrings = language_substrings(list(langs))
 
     def add(self, _page: PageFeatures) -> list[int]:
         """None yet."""
@@ -60,9 +59,10 @@ class SubstringCandidates:
 
     def pairs(self, collection: SitePages) -> Iterator[tuple[int, int]]:
         """Every candidate pair of a collection."""
+        substrings = language_substrings(list(self.langs))
         return _buckets(
             collection,
-            lambda page: without_substrings(collection.url(page), self._substrings),
+            lambda page: without_substrings(collection.url(page), substrings),
         )
 
 

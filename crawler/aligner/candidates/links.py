@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 from crawler.aligner.store import PageStore
@@ -23,13 +24,12 @@ MAX_ONE_WAY = 4
 _LIMIT = 16
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class LinkCandidates:
     """Pages that one of the two declares to be the other's version."""
 
+    store: PageStore
     name: ClassVar[str] = "links"
-
-    def __init__(self, store: PageStore) -> None:
-        self.store = store
 
     def add(self, page: PageFeatures) -> list[int]:
         """Pages, added before, that this one declares or that declare it."""

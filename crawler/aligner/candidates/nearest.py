@@ -9,12 +9,14 @@ See also: `shared_words` and `translated_words`, which make the vectors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+
+from crawler.data import Neighbours
 
 _Best = tuple[NDArray[np.float32], NDArray[np.int64]]  # cosines, and where they stand
 
@@ -28,29 +30,22 @@ class NearestConfig:
     cells: int = 1 << 23  # cosines held at a time, by row and by column: 64 MB
 
 
-@dataclass(slots=True)
-class Neighbours:
-    """Cosines of candidate pairs, and the nearest pages of each page, best first."""
+def ranked(
+    pairs: Iterable[tuple[tuple[int, int], float]], n_best: int | None = None
+) -> Neighbours:
+    """The neighbours that some pairs make, given best first.
 
-    pairs: dict[tuple[int, int], float] = field(default_factory=dict)
-    ranked: dict[int, list[tuple[int, float]]] = field(default_factory=dict)
-
-    def mutual(self) -> Neighbours:
-        """Only the pairs of pages that are each other's nearest."""
-        nearest = {
-            pair: cosine
-            for pair, cosine in self.pairs.items()
-            if all(self.ranked[page][0][1] <= cosine for page in pair)
-        }
-        return Neighbours(nearest, self.ranked)
-
-    def worthwhile(self, min_share: float) -> list[tuple[int, int]]:
-        """The pairs that are not far below what both of their pages have elsewhere."""
-        return [
-            pair
-            for pair, cosine in self.pairs.items()
-            if cosine >= min_share * min(self.ranked[page][0][1] for page in pair)
-        ]
+    With `n_best`, a pair is left out once both pages have so many better ones.
+    """
+    found: dict[tuple[int, int], float] = {}
+    lists: dict[int, list[tuple[int, float]]] = {}
+    for (src, trg), cosine in pairs:
+        of_src, of_trg = lists.setdefault(src, []), lists.setdefault(trg, [])
+        if n_best is None or min(len(of_src), len(of_trg)) < n_best:
+            found[src, trg] = cosine
+            of_src.append((trg, cosine))
+            of_trg.append((src, cosine))
+    return Neighbours(found, lists)
 
 
 def nearest(
@@ -65,19 +60,19 @@ def nearest(
     `rows` has a unit vector for each page of `src`, `columns` one for each of `trg`.
     """
     config = config or NearestConfig()
-    found = Neighbours()
+    pairs: dict[tuple[int, int], float] = {}
+    lists: dict[int, list[tuple[int, float]]] = {}
     by_row, by_column = _best(rows, columns, config)
     for one, other, best in ((src, trg, by_row), (trg, src, by_column)):
         for page, (cosines, places) in zip(one, best):
-            found.ranked[page] = [
+            lists[page] = [
                 (other[place], cosine)
                 for place, cosine in zip(places.tolist(), cosines.tolist())
                 if cosine >= config.min_cosine
             ]
-            for partner, cosine in found.ranked[page]:
-                pair = (page, partner) if one is src else (partner, page)
-                found.pairs[pair] = cosine
-    return found
+            for partner, cosine in lists[page]:
+                pairs[(page, partner) if one is src else (partner, page)] = cosine
+    return Neighbours(pairs, lists)
 
 
 def _best(

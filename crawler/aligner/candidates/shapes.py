@@ -18,10 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.aligner.candidates.nearest import Neighbours
-from crawler.aligner.collection import Collection
-from crawler.aligner.scorers.strand import StrandScorer
-from crawler.data import CandidatePair, PageFeatures
+from crawler.aligner.candidates.nearest import ranked
+from crawler.data import CandidatePair, Neighbours, PageFeatures
+from crawler.protocols import PairScorer, SitePages
 
 _OCTAVES = 17  # of a chunk's length, which is below 2¹⁶
 
@@ -35,39 +34,39 @@ class ShapesConfig:
 
 
 def shapes(
-    collection: Collection,
+    pages: SitePages,
     src: Sequence[int],
     trg: Sequence[int],
-    config: ShapesConfig | None = None,
+    strand: PairScorer,
+    config: ShapesConfig,
     *,
     among: Callable[[PageFeatures], bool] | None = None,
 ) -> Neighbours:
     """The pages most alike in shape, of each of `src` and `trg`.
 
-    With `among` only pairs of which one page is such a page.
+    `strand` compares two pages; with `among` only pairs of which one is such a page.
     """
-    config = config or ShapesConfig()
     if not 0 < min(len(src), len(trg)) <= max(len(src), len(trg)) <= config.max_pages:
         return Neighbours()  # so large a site shares some word
-    pages = [[collection.features(page) for page in side] for side in (src, trg)]
+    sides = [[pages.features(page) for page in side] for side in (src, trg)]
     near: list[tuple[int, int]] = []
-    wanted = [[among is None or among(page) for page in side] for side in pages]
+    wanted = [[among is None or among(page) for page in side] for side in sides]
     if any(map(any, wanted)):
-        near = _near(_counts(pages[0]), _counts(pages[1]), config.n_best)
+        near = _near(_counts(sides[0]), _counts(sides[1]), config.n_best)
         near = [(i, j) for i, j in near if wanted[0][i] or wanted[1][j]]
-    candidates = [CandidatePair(pages[0][i], pages[1][j], frozenset()) for i, j in near]
-    found = Neighbours()
-    features = StrandScorer().score(candidates)
-    alike = [
-        (1 - f["strand.dp"]) * (1 + f["strand.r"]) / 2 if f["strand.p"] < 1 else 0.0
-        for f in features
-    ]
-    for n in sorted(range(len(near)), key=lambda n: (-alike[n], near[n])):
-        pair = src[near[n][0]], trg[near[n][1]]
-        found.pairs[pair] = alike[n]
-        for page, other in (pair, pair[::-1]):
-            found.ranked.setdefault(page, []).append((other, alike[n]))
-    return found
+    features = strand.score(
+        [CandidatePair(sides[0][i], sides[1][j], frozenset()) for i, j in near]
+    )
+    alike = {
+        pair: (1 - f["strand.dp"]) * (1 + f["strand.r"]) / 2
+        if f["strand.p"] < 1
+        else 0.0
+        for pair, f in zip(near, features)
+    }
+    return ranked(
+        ((src[i], trg[j]), alike[i, j])
+        for i, j in sorted(near, key=lambda pair: (-alike[pair], pair))
+    )
 
 
 def _counts(pages: Sequence[PageFeatures]) -> NDArray[np.float32]:

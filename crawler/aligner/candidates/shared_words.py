@@ -10,13 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from crawler.aligner.arrays import places_in, unique
-from crawler.aligner.candidates.nearest import NearestConfig, Neighbours, nearest
-from crawler.aligner.collection import Collection
+from crawler.aligner.candidates.nearest import NearestConfig, nearest
+from crawler.aligner.frequencies import Frequencies
+from crawler.data import Neighbours
+from crawler.protocols import SitePages
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +31,32 @@ class SharedWordsConfig:
     nearest: NearestConfig = field(default_factory=NearestConfig)
 
 
-def shared_words(
-    collection: Collection,
-    src: Sequence[int],
-    trg: Sequence[int],
-    config: SharedWordsConfig | None = None,
-) -> Neighbours:
-    """The nearest pages, by the words that they share, of each of `src` and `trg`."""
-    config = config or SharedWordsConfig()
-    if not len(src) or not len(trg):
-        return Neighbours()
-    rows, columns = _vectors(collection, src, trg, config)
-    return nearest(src, trg, rows, columns, config.nearest)
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedWords:
+    """The nearest pages by the words that they share."""
+
+    frequencies: Frequencies
+    config: SharedWordsConfig = field(default_factory=SharedWordsConfig)
+    compares_all: ClassVar[bool] = True
+
+    def near(
+        self, pages: SitePages, src: Sequence[int], trg: Sequence[int]
+    ) -> Neighbours:
+        """The nearest pages of each of `src` and `trg`."""
+        words = [[unique(pages.features(p).words) for p in side] for side in (src, trg)]
+        rows, columns = _vectors(words, self.frequencies, self.config.max_words)
+        return nearest(src, trg, rows, columns, self.config.nearest)
 
 
 def _vectors(
-    collection: Collection,
-    src: Sequence[int],
-    trg: Sequence[int],
-    config: SharedWordsConfig,
+    sides: Sequence[Sequence[NDArray[np.uint32]]],
+    frequencies: Frequencies,
+    max_words: int,
 ) -> tuple[csr_matrix, csr_matrix]:
-    """Idf vectors of unit length, over the words that both sides have."""
-    frequencies = collection.frequencies
-    sides = [
-        [unique(collection.features(page).words) for page in pages]
-        for pages in (src, trg)
-    ]
+    """Idf vectors of unit length, over the words that both sides have.
+
+    `sides` has the words of each page of src, and of trg. Out: shape (pages, words).
+    """
     norms = [
         [float(np.linalg.norm(frequencies.idf(words))) or 1.0 for words in pages]
         for pages in sides
@@ -66,9 +70,9 @@ def _vectors(
         for words, length in zip(pages, lengths):
             places, there = places_in(shared, words)
             places = places[there]
-            if len(places) > config.max_words:
+            if len(places) > max_words:
                 rarest = np.argsort(-weights[places], kind="stable")
-                places = np.sort(places[rarest[: config.max_words]])
+                places = np.sort(places[rarest[:max_words]])
             data.append(weights[places] / length)
             indices.append(places)
             starts.append(starts[-1] + len(places))

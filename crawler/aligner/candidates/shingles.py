@@ -14,15 +14,21 @@ See also: `nearest` (all pairs, exact), `signatures` (hashes of whole vectors).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from crawler.aligner.candidates.nearest import NearestConfig, Neighbours
-from crawler.aligner.scorers.order import permutation_distance
+from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.candidates.nearest import NearestConfig, ranked
+from crawler.aligner.candidates.order import permutation_distance
+from crawler.aligner.plugins import check, make
+from crawler.config import Plugin
+from crawler.data import Neighbours
+from crawler.protocols import Bridge, SitePages
 
 Terms = NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -32,6 +38,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 class ShinglesConfig:
     """The paper's numbers."""
 
+    bridge: Plugin = Plugin("word_for_word")  # the terms of which n-grams are made
     matching_order: int = 5  # section 3.1
     scoring_order: int = 2
     max_pages: int = 50  # c: a posting of more pages is dropped
@@ -47,39 +54,59 @@ class ShinglesConfig:
     max_disorder: float = 1.0  # of permutation_distance; the paper gives no value
     nearest: NearestConfig = field(default_factory=NearestConfig)
 
+    def __post_init__(self) -> None:
+        """Refuse a bridge that is not there."""
+        check("bridge", self.bridge)
+
+
+def bridge_of(lexicon: Lexicon, config: ShinglesConfig) -> Bridge:
+    """The bridge over which n-grams are compared."""
+    bridge: Bridge = make("bridge", config.bridge, lexicon=lexicon)
+    return bridge
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shingles:
+    """The pages that share a rare n-gram over a bridge, best cosine first."""
+
+    lexicon: Lexicon
+    config: ShinglesConfig = field(default_factory=ShinglesConfig)
+    compares_all: ClassVar[bool] = False
+
+    def near(
+        self, pages: SitePages, src: Sequence[int], trg: Sequence[int]
+    ) -> Neighbours:
+        """The nearest pages of each of `src` and `trg`."""
+        bridge = bridge_of(self.lexicon, self.config)
+        terms = [bridge.encode(pages.features(page)) for page in (*src, *trg)]
+        return shingles(src, trg, terms, self.config)
+
 
 def shingles(
     src: Sequence[int],
     trg: Sequence[int],
     terms: Sequence[Terms],
-    config: ShinglesConfig | None = None,
+    config: ShinglesConfig,
 ) -> Neighbours:
     """The pages that each page shares an n-gram with, best cosine first.
 
     `terms` has those of `src`, then those of `trg`.
     """
-    config = config or ShinglesConfig()
     pairs = candidates(terms, len(src), config)
     cosines = _cosines(terms, pairs, config)
-    found = Neighbours()
-    for place in np.lexsort((pairs[:, 1], pairs[:, 0], -cosines)).tolist():
-        cosine = float(cosines[place])
-        if cosine < config.min_cosine:
-            break
-        one, other = pairs[place].tolist()
-        ends = src[one], trg[other - len(src)]
-        lists = [found.ranked.setdefault(page, []) for page in ends]
-        if min(map(len, lists)) >= config.nearest.n_best:
-            continue
-        if config.max_disorder < 1 and config.max_disorder < permutation_distance(
-            *(ngrams(terms[n], config.scoring_order) for n in (one, other))
-        ):
-            continue
-        found.pairs[ends] = cosine
-        lists[0].append((ends[1], cosine))
-        lists[1].append((ends[0], cosine))
-    found.ranked = {page: others for page, others in found.ranked.items() if others}
-    return found
+
+    def near() -> Iterator[tuple[tuple[int, int], float]]:
+        for place in np.lexsort((pairs[:, 1], pairs[:, 0], -cosines)).tolist():
+            cosine = float(cosines[place])
+            if cosine < config.min_cosine:
+                return
+            one, other = pairs[place].tolist()
+            if config.max_disorder >= 1 or config.max_disorder >= permutation_distance(
+                *(ngrams(terms[n], config.scoring_order) for n in (one, other))
+            ):
+                yield (src[one], trg[other - len(src)]), cosine
+
+    return ranked(near(), config.nearest.n_best)
 
 
 def ngrams(terms: Terms, order: int) -> Terms:

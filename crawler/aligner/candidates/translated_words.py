@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.bridges.projection import ProjectionConfig, project
-from crawler.aligner.candidates.nearest import NearestConfig, Neighbours, nearest
-from crawler.aligner.collection import Collection
+from crawler.aligner.candidates.nearest import NearestConfig, nearest
+from crawler.data import Neighbours
+from crawler.protocols import SitePages
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +27,18 @@ class TranslatedWordsConfig:
     nearest: NearestConfig = field(default_factory=lambda: NearestConfig(n_best=4))
 
 
-def translated_words(
-    collection: Collection,
-    src: Sequence[int],
-    trg: Sequence[int],
-    lexicon: Lexicon,
-    config: TranslatedWordsConfig | None = None,
-) -> Neighbours:
-    """The nearest pages, by the lexicon, of each of `src` and `trg`."""
-    config = config or TranslatedWordsConfig()
-    if not len(src) or not len(trg):
-        return Neighbours()
-    pages = [[collection.features(page) for page in side] for side in (src, trg)]
-    rows, columns = project(pages[0], pages[1], lexicon, config.projection)
-    return nearest(src, trg, rows, columns, config.nearest)
+@dataclass(frozen=True, slots=True, eq=False)
+class TranslatedWords:
+    """The nearest pages by a lexicon."""
+
+    lexicon: Lexicon
+    config: TranslatedWordsConfig = field(default_factory=TranslatedWordsConfig)
+    compares_all: ClassVar[bool] = True
+
+    def near(
+        self, pages: SitePages, src: Sequence[int], trg: Sequence[int]
+    ) -> Neighbours:
+        """The nearest pages of each of `src` and `trg`."""
+        one, other = ([pages.features(page) for page in side] for side in (src, trg))
+        rows, columns = project(one, other, self.lexicon, self.config.projection)
+        return nearest(src, trg, rows, columns, self.config.nearest)

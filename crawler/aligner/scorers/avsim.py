@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -44,13 +45,17 @@ from crawler.data import CandidatePair, PageFeatures
 _CLEAR = 0.5
 
 
+@dataclass(frozen=True, eq=False)
 class AvsimScorer:
-    """AVSIM through a lexicon."""
+    """AVSIM through the links of a lexicon that several pairs of pages confirm."""
 
+    confirmed: Lexicon
     name: ClassVar[str] = "avsim"
 
-    def __init__(self, lexicon: Lexicon) -> None:
-        self._links = LinkTable(lexicon.clearest(_CLEAR))
+    @cached_property
+    def links(self) -> LinkTable:
+        """The clearest links of the lexicon, ready to be asked."""
+        return LinkTable.of(self.confirmed.clearest(_CLEAR))
 
     def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
         """avsim.difference of each pair, from 0 to 1."""
@@ -62,7 +67,7 @@ class AvsimScorer:
     def _avsim(self, pairs: Sequence[CandidatePair]) -> list[float]:
         (src, trg), ends = sides_of(pairs)
         sides = _Blocks.of(src), _Blocks.of(trg)
-        pair, *linked = self._links.between(sides[0].words, sides[1].words, ends)
+        pair, *linked = self.links.between(sides[0].words, sides[1].words, ends)
         shapes = [sides[n].sizes[ends[:, n]].tolist() for n in (0, 1)]
         found = [0.0] * len(pairs)
         for chosen in batches(list(zip(*shapes))):

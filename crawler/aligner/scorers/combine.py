@@ -16,20 +16,19 @@ are written by benchmarks/aligner_fit.py.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
-from typing import Any, Protocol
+from typing import Literal, Protocol, TypeVar
 
+import msgspec
 import numpy as np
 
 from crawler.aligner.scorers.adaptation import ADAPTED, adapt
 
 Features = Mapping[str, float]
-MODELS = ("logistic", "tree", "thresholds")
 
 
 class Model(Protocol):
@@ -141,18 +140,40 @@ class Thresholds:
         return self
 
 
-def load_model(kind: str, name: str) -> Model:
-    """A model that comes with the package; `name`: `words`, or `lexicon` with one."""
-    return Thresholds() if kind == "thresholds" else _load(kind, name)
+M = TypeVar("M", Logistic, Tree)
+Content = Literal["words", "lexicon"]  # by what content was compared
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticConfig:
+    """What a profile adds to the weights that come with the package."""
+
+    # Nats for a feature of 1: of a scorer that the weights do not know, or in place of
+    # its weight. Until such a feature is known, it counts as 1 if that is more than 0.
+    weights: Features = field(default_factory=dict)
+
+
+def logistic(content: Content, config: LogisticConfig) -> Model:
+    """The logistic model that comes with the package."""
+    model: Logistic = _load(Logistic, f"logistic_{content}.json")
+    return replace(model, weights={**model.weights, **config.weights})
+
+
+def tree(content: Content) -> Model:
+    """The decision tree that comes with the package."""
+    model: Tree = _load(Tree, f"tree_{content}.json")
+    return model
+
+
+def thresholds(config: Thresholds) -> Model:
+    """STRAND's manual thresholds, whatever content was compared by."""
+    return config
 
 
 @cache
-def _load(kind: str, name: str) -> Model:
-    file = resources.files(__package__).joinpath(f"{kind}_{name}.json")
-    table: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    fitted_on = tuple(table.pop("fitted_on"))
-    made: type[Logistic | Tree] = Tree if kind == "tree" else Logistic
-    return made(**table, fitted_on=fitted_on)
+def _load(kind: type[M], name: str) -> M:
+    file = resources.files(__package__).joinpath(name)
+    return msgspec.json.decode(file.read_bytes(), type=kind)
 
 
 def _sigmoid(logit: float) -> float:

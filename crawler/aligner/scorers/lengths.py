@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,17 +22,13 @@ from crawler.aligner.scorers.ngrams import cosines
 from crawler.data import CandidatePair, PageFeatures
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class LengthScorer:
-    """Agreement of lengths and numbers.
+    """Agreement of lengths and numbers."""
 
-    `usual` is the log length ratio (src over trg) that translations have here.
-    """
-
+    frequencies: Frequencies
+    usual: float = 0.0  # the log length ratio (src over trg) of translations here
     name: ClassVar[str] = "lengths"
-
-    def __init__(self, frequencies: Frequencies, usual: float = 0.0) -> None:
-        self.frequencies = frequencies
-        self.usual = usual
 
     def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
         """Both features of each pair."""

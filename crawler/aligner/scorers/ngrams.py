@@ -10,6 +10,7 @@ In: CandidatePair, boilerplate removed.  Out: ngrams.cosine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -22,13 +23,12 @@ from crawler.data import CandidatePair
 _TINY = 1e-30  # of pages without a term that tells anything
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class NgramScorer:
     """Idf cosine of the words of two pages."""
 
+    frequencies: Frequencies
     name: ClassVar[str] = "ngrams"
-
-    def __init__(self, frequencies: Frequencies) -> None:
-        self.frequencies = frequencies
 
     def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
         """The cosine of each pair."""

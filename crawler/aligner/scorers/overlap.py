@@ -12,6 +12,7 @@ that both pages have, each by its rarity (a logo says nothing).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -25,13 +26,12 @@ from crawler.data import CandidatePair, PageFeatures
 _MIN_BLOCK = 20  # shorter blocks are names, dates and words that languages share
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class OverlapScorer:
     """Identical blocks, shared outside links and images."""
 
+    frequencies: Frequencies
     name: ClassVar[str] = "overlap"
-
-    def __init__(self, frequencies: Frequencies) -> None:
-        self.frequencies = frequencies
 
     def score(self, pairs: Sequence[CandidatePair]) -> list[Mapping[str, float]]:
         """The three features of each pair."""

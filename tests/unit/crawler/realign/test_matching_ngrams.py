@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.candidates.nearest import NearestConfig
-from crawler.aligner.candidates.shingles import ShinglesConfig
 from crawler.aligner.profile import AlignProfile
+from crawler.config import Plugin
 from crawler.realign.matching_ngrams import MatchingNgrams, group
 from crawler.realign.records import Versions, encode
 from crawler.urls import hash64
@@ -19,10 +18,9 @@ from tests.lexicons import LANGS, features
 
 ORDER, MOST, BEST = 2, 6, 2
 PROFILE = AlignProfile(
-    shingles=ShinglesConfig(
-        matching_order=ORDER,
-        max_pages=MOST,
-        nearest=NearestConfig(n_best=BEST),
+    search=Plugin(
+        "shingles",
+        {"matching_order": ORDER, "max_pages": MOST, "nearest": {"n_best": BEST}},
     )
 )
 

@@ -4,6 +4,7 @@ from crawler.aligner.aligner import Aligner
 from crawler.aligner.candidates.handles import SubstringCandidates
 from crawler.aligner.collection import Collection
 from crawler.aligner.profile import AlignProfile
+from crawler.config import Plugin
 from crawler.data import Document, LangPair
 from crawler.extract.linearize import linearize
 
@@ -31,7 +32,7 @@ def found_by(profile: AlignProfile) -> dict[str, set[tuple[str, str]]]:
 
 
 def test_substrings_find_what_tokens_do_not():
-    found = found_by(AlignProfile(substrings=True))
+    found = found_by(AlignProfile(candidates=(Plugin("handles"), Plugin("substrings"))))
     assert found[SubstringCandidates.name] == {tuple(URLS)}
     assert found["handles"] == set()
 

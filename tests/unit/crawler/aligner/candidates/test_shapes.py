@@ -5,10 +5,12 @@ import random
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.candidates.shapes import ShapesConfig, shapes
 from crawler.aligner.collection import Collection
+from crawler.aligner.scorers.strand import StrandScorer
 from crawler.data import Document, LangPair
 from crawler.extract.linearize import linearize
 
 LANGS = LangPair("en", "ru")
+STRAND = StrandScorer()
 
 
 def document(number: int, lang: str) -> Document:
@@ -35,22 +37,22 @@ def collection(numbers: range) -> Collection:
 
 def test_pages_without_a_common_word_are_paired_by_their_shape():
     pages = collection(range(2, 12))
-    near = shapes(pages, *pages.sides)
+    near = shapes(pages, *pages.sides, STRAND, ShapesConfig())
     found = {(pages.url(s)[15:], pages.url(t)[15:]) for s, t in near.mutual().pairs}
     assert found == {(str(n), str(n)) for n in range(2, 12)}
 
 
 def test_each_page_meets_only_the_nearest():
     pages = collection(range(2, 22))
-    near = shapes(pages, *pages.sides, ShapesConfig(n_best=2))
+    near = shapes(pages, *pages.sides, STRAND, ShapesConfig(n_best=2))
     assert len(near.pairs) <= 2 * 2 * 20
     assert all(len(near.ranked[page]) >= 2 for side in pages.sides for page in side)
 
 
 def test_a_site_that_is_too_large_is_left_alone():
     pages = collection(range(2, 6))
-    assert not shapes(pages, *pages.sides, ShapesConfig(max_pages=3)).pairs
-    assert not shapes(pages, [], pages.sides[1]).pairs
+    assert not shapes(pages, *pages.sides, STRAND, ShapesConfig(max_pages=3)).pairs
+    assert not shapes(pages, [], pages.sides[1], STRAND, ShapesConfig()).pairs
 
 
 def spoken(number: int, lang: str, common: str) -> Document:
@@ -87,8 +89,14 @@ def test_of_some_pages_only_those_like_them_are_looked_for():
     pages = collection(range(2, 12))
     some = {pages.sides[0][3], pages.sides[1][5]}
     urls = {pages.url(page) for page in some}
-    near = shapes(pages, *pages.sides, among=lambda page: page.url in urls)
-    everything = shapes(pages, *pages.sides)
+    near = shapes(
+        pages,
+        *pages.sides,
+        STRAND,
+        ShapesConfig(),
+        among=lambda page: page.url in urls,
+    )
+    everything = shapes(pages, *pages.sides, STRAND, ShapesConfig())
     assert near.pairs == {
         pair: alike for pair, alike in everything.pairs.items() if some & {*pair}
     }

@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 from crawler.aligner.candidates import hamming
 from crawler.aligner.candidates.planner import plan, recall_of, upper_bound
 from crawler.aligner.candidates.signatures import (
+    SIGNATURES,
     SignaturesConfig,
     _chunks,
     minhash,
@@ -17,6 +18,7 @@ from crawler.aligner.candidates.signatures import (
     simhash,
     sliding_window,
 )
+from crawler.errors import ProfileError
 
 
 def pairs_of_cosine(cosine: float, count: int, seed: int = 0, size: int = 300):
@@ -32,7 +34,7 @@ def pairs_of_cosine(cosine: float, count: int, seed: int = 0, size: int = 300):
 
 
 def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.bitwise_count(a ^ b).sum(axis=1, dtype=np.int64)
+    return np.bitwise_count(a ^ b).sum(axis=-1, dtype=np.int64)
 
 
 @pytest.mark.parametrize(("bits", "error"), [(64, 0.14), (200, 0.08), (1000, 0.04)])
@@ -50,15 +52,48 @@ def test_the_threshold_is_the_papers():
 
 def test_minhash_agrees_as_often_as_the_sets_do():
     rows = csr_matrix(np.array([[1] * 60 + [0] * 40, [0] * 20 + [1] * 60 + [0] * 20]))
-    one, other = minhash(rows, 2000, 3)
-    assert (one == other).mean() == pytest.approx(40 / 80, abs=0.04)
+    one, other = minhash(rows, 2048, 3)
+    # of the terms that differ every second has the same bit
+    assert distance(one, other) / 2048 == pytest.approx((1 - 40 / 80) / 2, abs=0.03)
 
 
 def test_simhash_of_equal_pages_is_equal_and_of_opposite_ones_opposite():
     vectors = csr_matrix(np.array([[1.0, 2, 4], [1, 2, 4], [-1, -2, -4]]))
-    one, same, opposite = simhash(vectors, 1)
+    one, same, opposite = simhash(vectors, 64, 1)
     assert (one == same).all()
     assert np.bitwise_count(one ^ opposite).sum() == 64
+
+
+@pytest.mark.parametrize("name", sorted(SIGNATURES))
+def test_what_a_signature_promises_is_near_what_it_finds(name):
+    # pages of 60 terms, of which each pair shares 30 to 60
+    chance = np.random.default_rng(0)
+    rows = np.zeros((40, 400), np.float32)
+    columns = np.zeros((40, 400), np.float32)
+    for n in range(40):
+        terms = chance.permutation(400)
+        rows[n, terms[:60]] = 60**-0.5
+        columns[n, terms[n % 30 : 60 + n % 30]] = 60**-0.5
+    cosines = (rows * columns).sum(axis=1)
+    expected = cosines / (2 - cosines) if name == "minhash" else cosines  # Jaccard's
+    config = SignaturesConfig(signature=name, bits=2000, min_cosine=0.1, tables=0)
+    pages = list(range(40)), list(range(100, 140))
+    found = near_signatures(*pages, csr_matrix(rows), csr_matrix(columns), config)
+    errors = [found.pairs[n, 100 + n] - expected[n] for n in range(40)]
+    assert np.abs(errors).mean() < 0.04
+
+
+@pytest.mark.parametrize("name", sorted(SIGNATURES))
+def test_the_largest_distance_is_that_of_the_least_cosine(name):
+    config = SignaturesConfig(signature=name)
+    least = SIGNATURES[name].cosine(config.max_distance, config.bits)
+    assert least == pytest.approx(config.min_cosine, abs=0.01)
+    assert least >= config.min_cosine
+
+
+def test_an_unknown_signature_is_refused():
+    with pytest.raises(ProfileError, match="'md5' is not one of random_projection"):
+        SignaturesConfig(signature="md5")
 
 
 @pytest.mark.parametrize("compiled", [True, False])

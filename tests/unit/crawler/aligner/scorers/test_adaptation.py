@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from crawler.aligner.scorers.adaptation import ADAPTED, adapt
-from crawler.aligner.scorers.combine import load_model
+from crawler.aligner.scorers.combine import LogisticConfig, logistic
 
 RIGHT = np.arange(400) % 2 == 0
 
@@ -42,7 +42,7 @@ def test_a_few_pairs_change_little():
 
 
 def test_a_model_that_is_adapted_fits_the_site_better():
-    model = load_model("logistic", "lexicon")
+    model = logistic("lexicon", LogisticConfig())
     chance = np.random.default_rng(1)
     pairs = [
         dict.fromkeys(model.weights, 0.3)

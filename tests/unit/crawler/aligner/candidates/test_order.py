@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.aligner.scorers.order import longest_increasing, permutation_distance
+from crawler.aligner.candidates.order import longest_increasing, permutation_distance
 
 
 @given(st.lists(st.integers(0, 9), max_size=9))
