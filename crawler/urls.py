@@ -164,6 +164,19 @@ def registered_domain(host: str) -> str:
     return f"{name}.{suffix}" if suffix else name
 
 
+def is_host_name(host: str) -> bool:
+    """True for an IPv4 address and for a name under a known suffix.
+
+    Known are the suffixes of the public list and those that RFC 2606 keeps for tests.
+
+    >>> [is_host_name(name) for name in ("www.a.is", "10.0.0.1", "v1.beta", "is")]
+    [True, True, False, False]
+    """
+    found = _extractor().extract_str(host)
+    reserved = host.rpartition(".")[2] in ("example", "invalid", "localhost", "test")
+    return bool(found.domain and (found.suffix or found.ipv4 or reserved))
+
+
 @lru_cache(MET_AGAIN)
 def host_labels(host: str) -> tuple[tuple[str, ...], str, str]:
     """A host as (labels before the registered domain, its name, public suffix).

@@ -1,9 +1,10 @@
 """Pair the pages of a collection, for example of WARC files.
 
-Reads WARC (.gz, .xz, .zst or plain), ARC, WET (text only), .lett, and the folders of
-warc2text and Bitextor: files, folders, patterns, `-` for a WARC file on standard input,
-and addresses (https://…, s3://…; extra `remote`). More than two languages are paired
-in every combination, each pair in a folder of its own. docs/realign.md has all of it.
+Reads WARC (.gz, .xz, .zst or plain), WACZ, ARC, WET (text only), .lett, the folders of
+warc2text and Bitextor, and folders of pages: a site's own files, mirrors of wget and
+HTTrack. Give files, folders, patterns, `-` for a WARC file on standard input, or
+addresses (https://…, s3://…; extra `remote`). More than two languages are paired in
+every combination, each pair in a folder of its own. docs/realign.md has all of it.
 
 Example: bifocal align runs/is1/warc --langs en,is --out runs/is1-again --jobs 2
 """
@@ -44,6 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="look for translations on every site, not only on the site of the page",
     )
+    parser.add_argument(
+        "--documents",
+        action="store_true",
+        help="read PDF, DOCX and ODT files, too (extras `pdf`, `office`)",
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument(
         "--memory", default="4G", help="for all processes together (default 4G)"
@@ -75,6 +81,7 @@ def run(args: argparse.Namespace) -> int:
         Path(args.lexicon) if args.lexicon else None,
         tuple(args.cdx),
         args.across_sites,
+        args.documents,
     )
     if args.jobs < 1:
         raise UsageError(f"--jobs {args.jobs}: give a number of at least 1")

@@ -1,9 +1,12 @@
 """Make a corpus of sentence pairs from runs of a crawl or of bifocal align.
 
 Aligns the sentences of every pair of pages, filters them, keeps the best copy of each,
-and writes it with its origin: WARC file, offset and record.
+and writes it with its origin: WARC file, offset and record. Files of sentence pairs
+(TMX, TSV, JSONL, plain text) are filtered and merged with the rest. A folder of runs in
+several languages becomes a folder of corpora.
 
-Example: bifocal corpus runs/is1 runs/is2 --langs en,is --out corpora/en-is
+Example: bifocal corpus runs/is1 runs/is2 --out corpora/en-is
+Example: bifocal corpus opus/TED.en memory.tmx --langs en,is --out corpora/clean
 """
 
 from __future__ import annotations
@@ -13,14 +16,19 @@ import argparse
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories")
-    parser.add_argument("--langs", required=True, help="two languages: en,is")
+    parser.add_argument(
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="run directories; files of sentence pairs (.tmx, .tsv, .jsonl, NAME.en)",
+    )
+    parser.add_argument("--langs", help="two languages: en,is (default: of the runs)")
     parser.add_argument("--out", required=True, help="new directory for the corpus")
     parser.add_argument("--profile", help="TOML file of settings/corpus")
     parser.add_argument(
         "--formats",
         default="tsv,tmx,jsonl",
-        help="any of tsv, tmx, jsonl, parquet (%(default)s)",
+        help="any of tsv, tmx, jsonl, parquet, moses (%(default)s)",
     )
     parser.add_argument(
         "--no-formulas",
@@ -43,29 +51,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Build the corpus, print one line."""
+    """Build each corpus, print a line for it."""
     from pathlib import Path
 
     from crawler.config import load_profile
     from crawler.corpus.build import CorpusRequest, build_corpus
     from crawler.corpus.profile import CorpusProfile
     from crawler.corpus.rights import Removals
+    from crawler.corpus.sources import sources
     from crawler.data import LangPair
 
-    request = CorpusRequest(
-        runs=tuple(map(Path, args.runs)),
-        langs=LangPair.parse(args.langs),
-        out=Path(args.out),
-        profile=load_profile(CorpusProfile, args.profile, args.set),
-        formats=tuple(args.formats.split(",")),
-        no_formulas=args.no_formulas,
-        removals=Removals.read(Path(args.remove)) if args.remove else Removals.of(()),
-        monolingual=args.monolingual,
-    )
-    counts = build_corpus(request)["counts"]
-    print(
-        f"Aligned {counts.get('corpus/page_pairs', 0)} pairs of pages and kept"
-        f" {counts.get('corpus/sentence_pairs', 0)} sentence pairs"
-        f" ({counts.get('corpus/copies', 0)} further copies): {args.out}"
-    )
+    langs = LangPair.parse(args.langs) if args.langs else None
+    corpora = sources([Path(source) for source in args.sources], langs)
+    profile = load_profile(CorpusProfile, args.profile, args.set)
+    removals = Removals.read(Path(args.remove)) if args.remove else Removals.of(())
+    for langs, paths in corpora.items():
+        out = Path(args.out)
+        request = CorpusRequest(
+            sources=tuple(paths),
+            langs=langs,
+            out=out / "-".join(langs) if len(corpora) > 1 else out,
+            profile=profile,
+            formats=tuple(args.formats.split(",")),
+            no_formulas=args.no_formulas,
+            removals=removals,
+            monolingual=args.monolingual,
+        )
+        counts = build_corpus(request)["counts"]
+        print(
+            f"Aligned {counts.get('corpus/page_pairs', 0)} pairs of pages and kept"
+            f" {counts.get('corpus/sentence_pairs', 0)} sentence pairs"
+            f" ({counts.get('corpus/copies', 0)} further copies): {request.out}"
+        )
     return 0

@@ -29,6 +29,7 @@ _EXTRAS = {
     "parquet": "pyarrow",
     "xlmr": "torch",
     "pdf": "pdfminer",
+    "office": "mammoth",
     "js": "scrapy_playwright",
     "watch": "rich",
 }

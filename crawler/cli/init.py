@@ -69,7 +69,7 @@ report:
 \tbifocal report $(RUN) --out report.html
 
 corpus:
-\tbifocal corpus $(RUN) --langs $(LANGS) --out corpus
+\tbifocal corpus $(RUN) --out corpus
 
 .PHONY: check crawl watch report corpus
 """

@@ -24,7 +24,8 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from crawler.components.exchange import CONVERTED, exchange_of
 from crawler.errors import UsageError
 from crawler.extract.decode import looks_like_html
-from crawler.extract.pdf import PdfError, looks_like_pdf, pdf_to_html
+from crawler.extract.pdf import looks_like_pdf, pdf_to_html
+from crawler.extract.sandbox import ConversionError
 from crawler.urls import host_of, site_of
 from crawler.warc.exchange import page_of
 
@@ -130,7 +131,7 @@ class ConvertingHandler(BaseDownloadHandler):
     async def _read_pdf(self, page: Page) -> str | None:
         try:
             html = await asyncio.to_thread(pdf_to_html, page.body)
-        except PdfError as error:
+        except ConversionError as error:
             logger.debug("no text from %s: %s", page.url, error)
             self._counts[f"pdf/failed/{error}"] += 1
             return None

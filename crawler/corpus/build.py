@@ -1,6 +1,8 @@
-"""Build a corpus from runs: read pages, align sentences, filter, deduplicate, write.
+"""Build a corpus: read pages, align sentences, filter, deduplicate, write.
 
-    run: pairs.tsv.gz, WARC files ─▶ texts ─▶ beads ─▶ filters ─▶ copies ─▶ sinks
+    runs ─▶ `sentences` ─┐
+                         ├─▶ copies ─▶ sinks
+    files ─▶ `bitext` ───┘
 
 Everything streams: texts and copies of sentences lie in temporary files; memory holds
 the addresses of the pairs of one run. The files of the corpus appear, whole, at the
@@ -20,27 +22,27 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.sentences.aligner import DynamicAligner
-from crawler.aligner.sentences.filters import SentenceFilters
+from crawler.aligner.seed_groups import merge_lexicons
 from crawler.atomic import atomic_text
 from crawler.config import to_table
+from crawler.corpus.bitext import sentence_pairs
 from crawler.corpus.card import SiteFacts, card
-from crawler.corpus.collect import collect, inputs_of
 from crawler.corpus.command import scores
 from crawler.corpus.dedupe import BestCopies
-from crawler.corpus.privacy import redacted
 from crawler.corpus.profile import CorpusProfile
 from crawler.corpus.rights import Removals
-from crawler.corpus.texts import BlockCounts, StoredText, TextStore
-from crawler.data import CorpusPair, LangPair, PairScore, SentencePair, Site
+from crawler.corpus.sentences import RunSentences, SentenceJudge
+from crawler.corpus.sources import inputs_of, sources
+from crawler.corpus.texts import StoredText
+from crawler.data import CorpusPair, LangPair, Origin, PairScore, SentencePair, Site
 from crawler.errors import RunDirError, UsageError
-from crawler.extract.language import Cld2Detector
 from crawler.rundir import RunDir, write_json
 from crawler.sinks.jsonl import json_lines, jsonl_sink
-from crawler.sinks.pairs import read_pairs
+from crawler.sinks.moses import moses_sink
 from crawler.sinks.parquet import parquet_sink
 from crawler.sinks.tmx import tmx_sink
 from crawler.sinks.tsv import ORIGIN, one_cell, origin_cells, tsv_sink
+from crawler.urls import site_of
 
 PROVENANCE = (
     "id",
@@ -57,7 +59,7 @@ SITES = ("#site", "pages", "page_pairs", "sentence_pairs", "licences", "marks")
 class CorpusRequest:
     """The runs, the settings and the directory for the corpus."""
 
-    runs: tuple[Path, ...]
+    sources: tuple[Path, ...]  # run directories, files of sentence pairs
     langs: LangPair
     out: Path
     profile: CorpusProfile = field(default_factory=CorpusProfile)
@@ -70,9 +72,9 @@ class CorpusRequest:
     def __post_init__(self) -> None:
         """Refuse a format that is not known."""
         for name in self.formats:
-            if name not in _SINKS:
+            if name not in SINKS:
                 raise UsageError(
-                    f"{name!r} is not a corpus format (known: {', '.join(_SINKS)})"
+                    f"{name!r} is not a corpus format (known: {', '.join(SINKS)})"
                 )
 
     def file(self, suffix: str) -> Path:
@@ -82,11 +84,12 @@ class CorpusRequest:
 
 _Write = Callable[[CorpusPair], object]
 # Each format: a file beside the others, open while its block lasts.
-_SINKS: dict[str, Callable[[CorpusRequest], AbstractContextManager[_Write]]] = {
+SINKS: dict[str, Callable[[CorpusRequest], AbstractContextManager[_Write]]] = {
     "tsv": lambda asked: tsv_sink(asked.file(".tsv.gz"), no_formulas=asked.no_formulas),
     "tmx": lambda asked: tmx_sink(
-        asked.file(".tmx"), asked.langs, version("bifocal"), asked.date
+        asked.file(".tmx.gz"), asked.langs, version("bifocal"), asked.date
     ),
+    "moses": lambda asked: moses_sink(asked.out, asked.langs),
     "jsonl": lambda asked: jsonl_sink(asked.file(".jsonl.gz"), asked.langs),
     "parquet": lambda asked: parquet_sink(asked.file(".parquet"), asked.langs),
 }
@@ -96,13 +99,13 @@ def build_corpus(request: CorpusRequest) -> dict[str, Any]:
     """Make a corpus in a new directory; returns the contents of corpus.json.
 
     Raises RunDirError for a run that is missing, of other languages or without its
-    pages, and for a directory that is not empty.
+    pages, for a file that cannot be read, and for a directory that is not empty.
     """
     out = request.out
-    runs = [
-        (RunDir(path), _about(RunDir(path), request.langs)) for path in request.runs
-    ]
-    files = [inputs_of(run, about) for run, about in runs]
+    (paths,) = sources(request.sources, request.langs).values()
+    for path in paths:
+        if path.is_dir():
+            inputs_of(RunDir(path), RunDir(path).read())
     if out.exists() and any(out.iterdir()):
         raise RunDirError(f"{out}: is not empty (choose another --out)")
     work = out / "work.partial"
@@ -111,24 +114,9 @@ def build_corpus(request: CorpusRequest) -> dict[str, Any]:
     except OSError as error:
         raise RunDirError(f"{out}: cannot be written: {error.strerror}") from error
     try:
-        return _Building(request, work).build(runs, files)
+        return _Building(request, work).build(paths)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def _about(run: RunDir, langs: LangPair) -> dict[str, Any]:
-    about = run.read()
-    if set(about.get("langs", ())) != set(langs):
-        raise RunDirError(
-            f"{run.path}: this run is for {','.join(about.get('langs', ()))}, not for"
-            f" {langs} (a run of several languages has a directory for each pair)"
-        )
-    if not run.pairs.exists():
-        raise RunDirError(
-            f"{run.pairs}: missing (make the pairs with bifocal align, from the WARC"
-            " files of the run)"
-        )
-    return about
 
 
 class _Building:
@@ -141,14 +129,12 @@ class _Building:
         self._work = work
         self._counts: Counter[str] = Counter()
         self._sites: defaultdict[Site, SiteFacts] = defaultdict(SiteFacts)
-        self._filters = SentenceFilters(
-            request.langs, Cld2Detector(20), self._profile.filters, self._counts
-        )
+        self._judge = SentenceJudge(request.langs, request.profile, self._counts)
 
-    def build(
-        self, runs: Sequence[tuple[RunDir, dict[str, Any]]], files: Sequence[list[str]]
-    ) -> dict[str, Any]:
+    def build(self, paths: Sequence[Path]) -> dict[str, Any]:
         out = self._out
+        runs = [RunDir(path) for path in paths if path.is_dir()]
+        files = [path for path in paths if not path.is_dir()]
         # all files or none: they get their names when this block ends
         with ExitStack() as stack:
             enter = stack.enter_context
@@ -160,51 +146,25 @@ class _Building:
                 for lang in self._request.langs
                 if self._request.monolingual
             }
-            for (run, about), inputs in zip(runs, files, strict=True):
-                self._align(run, about, inputs, copies)
+            for run in runs:
+                self._add_run(run, copies)
+            lexicon = self._lexicon(runs)
+            for file in files:
+                self._add_file(file, lexicon, copies)
             provenance = enter(atomic_text(out / "provenance.tsv.gz"))
             formats = self._request.formats
-            sinks = [enter(_SINKS[name](self._request)) for name in formats]
+            sinks = [enter(SINKS[name](self._request)) for name in formats]
             self._write(copies, provenance, sinks)
-        return self._finish([run.path for run, _ in runs])
+        return self._finish(runs, files)
 
-    # ------------------------------------------------------------- one run
+    # ------------------------------------------------------------- one source
 
-    def _align(
-        self, run: RunDir, about: dict[str, Any], files: list[str], copies: BestCopies
-    ) -> None:
-        langs = self._request.langs
-        pairs = list(self._pairs(run, turned=about["langs"] != list(langs)))
-        store = TextStore(self._work / "texts.sqlite")
-        try:
-            wanted = {url for pair in pairs for url in (pair.src_url, pair.trg_url)}
-            collect(files, wanted, langs, store, self._counts)
-            repeated = BlockCounts(self._profile.repeated)
-            for text in store:
-                repeated.add(text.document)
+    def _add_run(self, run: RunDir, copies: BestCopies) -> None:
+        with RunSentences.open(run, self._judge, self._work) as sentences:
+            for text in sentences.store:
                 self._note(text)
-            lexicon = Lexicon.load(run.lexicon, langs) if run.lexicon.exists() else None
-            aligner = DynamicAligner(
-                langs,
-                lexicon,
-                self._profile.sentences,
-                is_repeated=repeated.is_repeated,
-            )
-            for pair in pairs:
-                self._align_pages(pair, store, aligner, copies)
-        finally:
-            store.close()
-            for name in ("", "-wal", "-shm"):
-                (self._work / f"texts.sqlite{name}").unlink(missing_ok=True)
-
-    def _pairs(self, run: RunDir, *, turned: bool) -> Iterator[PairScore]:
-        for pair in read_pairs(run.pairs):
-            if pair.score < self._profile.min_pair_score:
-                self._counts["corpus/dropped/pair_score"] += 1
-            elif turned:
-                yield PairScore(pair.trg_url, pair.src_url, pair.score)
-            else:
-                yield PairScore(pair.src_url, pair.trg_url, pair.score)
+            for pair in sentences.pairs:
+                self._add_pages(pair, sentences, copies)
 
     def _note(self, text: StoredText) -> None:
         facts = self._sites[text.document.site]
@@ -213,31 +173,26 @@ class _Building:
         if text.licence:
             facts.licences[text.licence] += 1
 
-    def _align_pages(
-        self,
-        pair: PairScore,
-        store: TextStore,
-        aligner: DynamicAligner,
-        copies: BestCopies,
+    def _add_pages(
+        self, pair: PairScore, sentences: RunSentences, copies: BestCopies
     ) -> None:
-        src, trg = store.get(pair.src_url), store.get(pair.trg_url)
-        if src is None or trg is None:
+        pages = sentences.pages(pair)
+        if pages is None:
             self._counts["corpus/dropped/no_page"] += 1
             return
-        if any(self._is_left_out(text) for text in (src, trg)):
+        if any(map(self._is_left_out, pages)):
             return
+        src, trg = pages
+        judged = sentences.align(pair, src, trg)
         self._counts["corpus/page_pairs"] += 1
         self._sites[src.document.site].page_pairs += 1
-        beads = [
-            clean
-            for bead in aligner.align(pair, src.document, trg.document)
-            if (clean := self._redacted(bead))
-        ]
-        origins = (src.origin, trg.origin)
         ids = {
-            bead.places: copies.add(bead, origins) for bead in self._filters.kept(beads)
+            bead.pair.places: copies.add(bead.pair, (src.origin, trg.origin))
+            for bead in judged
+            if bead.reason is None
         }
         self._sites[src.document.site].sentence_pairs += len(ids)
+        beads = [bead.pair for bead in judged]
         self._documents(
             {
                 "score": round(pair.score, 4),
@@ -250,6 +205,26 @@ class _Building:
             for bead in beads:
                 self._leave(bead)
 
+    def _lexicon(self, runs: Sequence[RunDir]) -> Lexicon | None:
+        """The sum of the lexicons of the runs; None if they have none."""
+        langs = self._request.langs
+        known = [run.lexicon for run in runs if run.lexicon.exists()]
+        return merge_lexicons(None, (Lexicon.load(path, langs) for path in known))
+
+    def _add_file(
+        self, file: Path, lexicon: Lexicon | None, copies: BestCopies
+    ) -> None:
+        langs, removals = self._request.langs, self._request.removals
+        beads = sentence_pairs(file, langs, lexicon, self._counts)
+        for bead in self._judge.judged(beads):
+            if bead.reason is None:
+                urls = bead.pair.src_url, bead.pair.trg_url
+                if any(removals.match(url, site_of(url)) for url in urls):
+                    self._counts["corpus/dropped/removed"] += 1
+                    continue
+                copies.add(bead.pair, (Origin(urls[0]), Origin(urls[1])))
+                self._sites[file.name].sentence_pairs += 1
+
     def _is_left_out(self, text: StoredText) -> bool:
         document = text.document
         if self._request.removals.match(document.url, document.site):
@@ -259,18 +234,6 @@ class _Building:
         if refused:
             self._counts[f"corpus/dropped/{refused[0]}"] += 1
         return bool(refused)
-
-    def _redacted(self, bead: SentencePair) -> SentencePair | None:
-        """The bead with personal data masked; None, and counted, if it is dropped."""
-        config = self._profile.privacy
-        src, trg = (redacted(text, config) for text in (bead.src_text, bead.trg_text))
-        if src is None or trg is None:
-            self._counts["sentences/dropped/personal"] += 1
-            return None
-        if (src, trg) == (bead.src_text, bead.trg_text):
-            return bead
-        self._counts["sentences/masked"] += 1
-        return replace(bead, src_text=src, trg_text=trg)
 
     def _leave(self, bead: SentencePair) -> None:
         """Write the sentences without a partner to the file of their language."""
@@ -312,7 +275,7 @@ class _Building:
             else:
                 self._counts["sentences/dropped/command"] += 1
 
-    def _finish(self, runs: list[Path]) -> dict[str, Any]:
+    def _finish(self, runs: Sequence[RunDir], files: Sequence[Path]) -> dict[str, Any]:
         """The files that describe the corpus."""
         request = self._request
         with atomic_text(self._out / "sites.tsv") as sites:
@@ -331,7 +294,8 @@ class _Building:
             "bifocal": version("bifocal"),
             "date": request.date.strftime("%Y-%m-%d"),
             "langs": list(request.langs),
-            "runs": [self._run_facts(RunDir(path)) for path in runs],
+            "runs": [self._run_facts(run) for run in runs],
+            "files": [file.name for file in files],
             "formats": list(request.formats),
             "no_formulas": request.no_formulas,
             "sites": len(self._sites),

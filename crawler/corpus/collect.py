@@ -8,30 +8,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
 
 from crawler.corpus.rights import licence_of, marks_of
 from crawler.corpus.texts import StoredText, TextStore
 from crawler.data import LangPair, Origin, Page
-from crawler.errors import RunDirError
+from crawler.extract.convert import as_html
 from crawler.extract.document import read_page
 from crawler.extract.plain import build_text_document
-from crawler.rundir import RunDir
-from crawler.warc.inputs import Piece, Revisit, find_inputs, read_piece
+from crawler.warc.inputs import Piece, Revisit, read_piece
 from crawler.warc.reader import PAGE_TYPES, SUFFIXES, iter_records, page_of, url_of
 from crawler.warc.record import OPEN
 from crawler.warc.text_columns import PlainText
-
-
-def inputs_of(run: RunDir, about: dict[str, Any]) -> list[str]:
-    """The files with the pages of a run: its own, or those that it was given."""
-    paths = about.get("warcs") or [str(run.warc)]
-    try:
-        return find_inputs(paths)
-    except Exception as error:
-        raise RunDirError(
-            f"{run.path}: the pages of this run are missing: {error}"
-        ) from error
 
 
 def collect(
@@ -40,15 +27,17 @@ def collect(
     langs: LangPair,
     store: TextStore,
     counts: Counter[str],
+    *,
+    documents: bool = False,
 ) -> None:
-    """Put the wanted pages, by URL, into a store."""
+    """Put the wanted pages, by URL, into a store; `documents`: PDF and office too."""
     for file in files:
         for page, origin in _pages(file, wanted, counts):
             if isinstance(page, PlainText):
                 document = build_text_document(page.url, page.text)
                 text = StoredText(document, origin)
             else:
-                reading = read_page(page)
+                reading = read_page(as_html(page, counts) if documents else page)
                 if reading.document is None:
                     continue
                 document = reading.document
@@ -69,7 +58,7 @@ def _pages(
                 origin = Origin(page.url, file, record.offset, record.record_id)
                 yield page, origin
         return
-    # text columns, WET and lett files have no records of their own
+    # text columns, folders of pages, WET and lett files have no WARC records
     for item in read_piece(Piece(file), counts):
         if not isinstance(item, Revisit) and item.url in wanted:
             yield item, Origin(item.url, file)

@@ -8,8 +8,7 @@ what stands at the edge of most pages alike, but for its digits, is a running ti
 goes into a <footer>, which is boilerplate to what reads the HTML. A word hyphenated at
 the end of a line is one word again.
 
-All in a process of its own with bounds on memory, time, pages and what comes out: a PDF
-is a program somebody else wrote.
+All in a process of its own: `crawler.extract.sandbox`.
 
 In: bytes.  Out: HTML with <title>, <html lang>, <h1> to <h3>, <p>, <a>.
 Differs from what one might wish: tables are paragraphs; scanned pages are empty.
@@ -19,8 +18,6 @@ from __future__ import annotations
 
 import io
 import re
-import resource
-import subprocess
 import sys
 import unicodedata
 from collections import Counter
@@ -31,7 +28,12 @@ from itertools import islice, pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from crawler.errors import BifocalError
+from crawler.extract.sandbox import (
+    MAX_SECONDS,
+    ConversionError,
+    run_reader,
+    serve,
+)
 
 if TYPE_CHECKING:
     from pdfminer.layout import LTTextLine
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
 
 PDF = b"%PDF-"
 MAX_PAGES = 200  # of a document; what follows is left out: a report, not an archive
-MAX_SECONDS = 40  # of processor time: 200 pages of manuals take 14
-MAX_MEMORY = 1 << 30  # bytes of address space
 MAX_HTML = 5_000_000  # characters; crawler.extract.document reads no more
 
 _DIGITS = re.compile(r"\d+")
@@ -54,32 +54,17 @@ _EDGE = 2  # lines at the top and at the bottom of a page that may be running ti
 _COMMON = 0.6  # share of the pages on which a running title stands; some have two
 
 
-class PdfError(BifocalError):
-    """A PDF that cannot be read; its text is one word, to count by."""
-
-
 def looks_like_pdf(body: bytes) -> bool:
     """Does it begin as a PDF? Readers allow for some junk before the mark."""
     return PDF in body[:1024]
 
 
 def pdf_to_html(body: bytes, seconds: int = MAX_SECONDS) -> str:
-    """The text of a PDF as HTML. PdfError: time, memory, encrypted, no_text, damaged.
+    """The text of a PDF as HTML; 70 ms a page (manuals).
 
-    Takes 0.3 s for its process and some 70 ms a page (manuals); see the bounds above.
+    ConversionError: time, memory, encrypted, no_text, damaged.
     """
-    words = [sys.executable, "-m", "crawler.extract.pdf", str(seconds)]
-    try:
-        done = subprocess.run(  # noqa: S603 - our own words
-            words, input=body, capture_output=True, timeout=3 * seconds, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise PdfError("time") from error
-    if done.returncode < 0:  # the signal of a bound: SIGXCPU, then SIGKILL
-        raise PdfError("time")
-    if done.returncode:
-        raise PdfError(done.stderr.decode("ascii", "replace").split()[-1])
-    return done.stdout.decode("utf-8")
+    return run_reader("crawler.extract.pdf", body, seconds)
 
 
 # ------------------------------------------------------------- inside the process
@@ -103,11 +88,11 @@ def read(body: bytes) -> str:
     try:
         document = PDFDocument(PDFParser(io.BytesIO(body)))
     except PDFPasswordIncorrect as error:
-        raise PdfError("encrypted") from error
+        raise ConversionError("encrypted") from error
     found = list(islice(PDFPage.create_pages(document), MAX_PAGES))
     pages = [list(lines) for lines in _lines(found)]
     if not any(pages):
-        raise PdfError("no_text")
+        raise ConversionError("no_text")
     body_size = _usual_size(pages)
     running = _running(pages)
     parts = [_head(document)]
@@ -245,25 +230,5 @@ def _uris(page: PDFPage) -> Iterator[str]:
             yield decode_text(uri)
 
 
-def main() -> int:
-    """Standard input to standard output; on stderr, why not. Argument: seconds."""
-    seconds = int(sys.argv[1])
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
-    try:
-        sys.stdout.buffer.write(
-            read(sys.stdin.buffer.read()).encode("utf-8", "replace")
-        )
-    except PdfError as error:
-        print(error, file=sys.stderr)
-    except MemoryError:
-        print("memory", file=sys.stderr)
-    except Exception:  # whatever a damaged file does to the library
-        print("damaged", file=sys.stderr)
-    else:
-        return 0
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(serve(read))

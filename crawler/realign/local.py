@@ -102,6 +102,7 @@ def _identity(
         "inputs": [[path, _size(path)] for path in inputs],
         "langs": list(request.langs),
         "across_sites": request.across_sites,
+        "documents": request.documents,
         "align": to_table(request.profile),
         "lexicons": [lexicon and lexicon.digest for lexicon in known.values()],
     }

@@ -111,7 +111,7 @@ class LocalMachine:
                 if marker(path).exists():
                     stage.skip(piece.size)
                 else:
-                    waiting.append((path, piece, revisits, self.request.langs))
+                    waiting.append((path, piece, revisits, self.request))
             for size, pages in self.pool.run(extract_piece, waiting, stage.show):
                 stage.advance(size, pages)
         return [json.loads(marker(path).read_text("utf-8")) for path in paths]

@@ -15,6 +15,7 @@ from crawler.aligner.profile import AlignProfile
 from crawler.config import to_table
 from crawler.data import Lang, LangPair
 from crawler.errors import UsageError
+from crawler.extract.convert import require_readers
 from crawler.realign.selection import pieces_of_index
 from crawler.rundir import RunDir
 from crawler.warc.inputs import PIECE_SIZE, Piece, find_inputs, pieces_of
@@ -40,15 +41,18 @@ class AlignRequest:
     lexicon: Path | None = None  # a lexicon.npz, or the directory of an earlier run
     indexes: tuple[str, ...] = ()  # CDXJ files: read only the pages that these suggest
     across_sites: bool = False  # a page's translation may be on any site
+    documents: bool = False  # read PDF and office files, too
     piece_size: int = PIECE_SIZE  # bytes
 
     def __post_init__(self) -> None:
-        """Refuse an index without the one place that holds its files."""
+        """Refuse an index without the one place of its files, and missing libraries."""
         if self.indexes and len(self.paths) != 1:
             raise UsageError(
                 "--cdx needs one path: the folder or address that its file names are"
                 " relative to"
             )
+        if self.documents:
+            require_readers()
 
     def inputs(self, paths: Iterable[str]) -> list[str]:
         """The files to read; WarcError if there are none."""
@@ -83,6 +87,7 @@ class AlignRequest:
             "warcs": list(inputs),
             "lexicon": known.digest if known else None,
             "across_sites": self.across_sites,
+            "documents": self.documents,
             "align": to_table(self.profile),
         }
 

@@ -120,12 +120,13 @@ class SparkCluster:
         self.records: Any = None
         self.sizes: Mapping[int, dict[str, Sizes]] = {}
         self._langs = request.langs
+        self._documents = request.documents
         self._partitions = _TASKS_PER_CORE * context.defaultParallelism
 
     def extract(self, pieces: Sequence[Piece]) -> Counter[str]:
         """Read the records of all pages, those that revisits stand for last."""
         splits = self.context.parallelize(list(pieces), max(len(pieces), 1))
-        read = partial(_records, langs=self._langs)
+        read = partial(_records, langs=self._langs, documents=self._documents)
         self.records = self.by_group(splits.mapPartitions(read))
         found = self._survey()
         if found.revisits:
@@ -289,10 +290,11 @@ def _same(key: _Key) -> _Key:
 def _records(
     pieces: Iterable[Piece],
     langs: Sequence[Lang],
+    documents: bool,
     revisits: Any = None,
 ) -> Iterator[tuple[_Key, Any]]:
     """The records of some pieces, for each pair of languages that they concern."""
-    reader = Extractor(langs)
+    reader = Extractor(langs, documents=documents)
     wanted: Revisits | None = None if revisits is None else revisits.value
     pairs = list(enumerate(pairs_of(langs)))
     for piece in pieces:

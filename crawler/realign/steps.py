@@ -21,6 +21,7 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.features import Featurizer
 from crawler.aligner.profile import AlignProfile
 from crawler.data import Document, Lang, LangPair, Page, PairScore, Site
+from crawler.extract.convert import as_html
 from crawler.extract.document import Reading, read_page
 from crawler.extract.plain import build_text_document
 from crawler.groups import group_key
@@ -34,10 +35,14 @@ from crawler.warc.text_columns import PlainText
 
 
 class Extractor:
-    """Pages to records, for any number of languages at once."""
+    """Pages to records, for any number of languages at once.
 
-    def __init__(self, langs: Sequence[Lang]) -> None:
+    `documents`: read PDF and office files, too.
+    """
+
+    def __init__(self, langs: Sequence[Lang], *, documents: bool = False) -> None:
         self.langs = tuple(langs)
+        self._documents = documents
         self._featurizers = {
             lang: Featurizer(LangPair(lang, next(o for o in langs if o != lang)))
             for lang in langs
@@ -50,7 +55,7 @@ class Extractor:
         if isinstance(item, PlainText):
             reading = Reading(build_text_document(item.url, item.text))
         else:
-            reading = read_page(item)
+            reading = read_page(as_html(item, counts) if self._documents else item)
         if reading.reason:
             counts[f"align/dropped/{reading.reason}"] += 1
         if reading.document is not None:

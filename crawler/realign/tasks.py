@@ -20,7 +20,7 @@ from crawler.aligner.profile import AlignProfile
 from crawler.atomic import atomic_file
 from crawler.data import Lang, LangPair, PairScore, Site
 from crawler.realign.matching_ngrams import MatchingNgrams, Rows, Shards
-from crawler.realign.request import load_lexicon
+from crawler.realign.request import AlignRequest, load_lexicon
 from crawler.realign.shuffle import Places, write_records
 from crawler.realign.steps import Extraction, Extractor, align_group, extract
 from crawler.rundir import write_json
@@ -44,8 +44,8 @@ def lexicon_of(path: Path) -> Path:
 
 
 @lru_cache(1)
-def _extractor(langs: tuple[Lang, ...]) -> Extractor:
-    return Extractor(langs)  # it remembers words
+def _extractor(langs: tuple[Lang, ...], documents: bool) -> Extractor:
+    return Extractor(langs, documents=documents)  # it remembers words
 
 
 @lru_cache(1)
@@ -55,13 +55,14 @@ def _revisits(path: Path, _version: int) -> Revisits:
 
 
 def extract_piece(
-    path: Path, piece: Piece, revisits: Path | None, langs: tuple[Lang, ...]
+    path: Path, piece: Piece, revisits: Path | None, request: AlignRequest
 ) -> tuple[int, int]:
     """Write the records of a piece; returns its bytes and pages."""
     extraction = Extraction()
     wanted = _revisits(revisits, revisits.stat().st_mtime_ns) if revisits else None
-    records = extract(piece, _extractor(langs), extraction, wanted)
-    write_records(path, records, langs)
+    extractor = _extractor(request.langs, request.documents)
+    records = extract(piece, extractor, extraction, wanted)
+    write_records(path, records, request.langs)
     write_json(
         marker(path),
         {

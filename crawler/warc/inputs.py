@@ -18,7 +18,9 @@ from pathlib import Path
 
 from crawler.data import Page
 from crawler.errors import WarcError
+from crawler.warc import wacz
 from crawler.warc.lett import read_lett
+from crawler.warc.pagefolder import page_files, read_pages
 from crawler.warc.reader import (
     PAGE_TYPES,
     SUFFIXES,
@@ -45,7 +47,8 @@ PIECE_PLACES = 10_000  # records chosen from an index
 _GZIP = b"\x1f\x8b"
 _LETT = (".lett", ".lett.gz")
 _WET = (".wet", ".wet.gz")
-_NAMES = (*SUFFIXES, *_WET, *_LETT)
+_NAMES = (*SUFFIXES, *_WET, *_LETT, wacz.SUFFIX)
+_FOLDER_FILES = 2000  # of a folder of pages, for one piece
 
 Revisits = Mapping[str, Sequence[str]]  # digest of a payload → URLs that have it too
 
@@ -54,8 +57,8 @@ Revisits = Mapping[str, Sequence[str]]  # digest of a payload → URLs that have
 class Piece:
     """A part of a collection that is read in one go."""
 
-    path: str  # a file, a folder of text columns, or an address
-    start: int = 0  # bytes
+    path: str  # a file, a folder of text columns or pages, or an address
+    start: int = 0  # bytes; of a folder of pages, files
     end: int | None = None  # None: to the end
     places: tuple[tuple[int, int], ...] | None = None  # (offset, length): only these
     size: int = 0  # bytes to read, about
@@ -80,16 +83,24 @@ def find_inputs(paths: Iterable[str | Path]) -> list[str]:
             found += remote_files(path, _NAMES)
         elif Path(path).is_dir():
             found += _inside(Path(path))
-        elif Path(path).exists():
+        elif Path(path).exists() or wacz.split(path):
             found.append(path)
         elif matches := sorted(glob.glob(path, recursive=True)):  # noqa: PTH207 - absolute
             found += find_inputs(matches)
         else:
             raise WarcError(f"{path}: no such file (give WARC files or folders)")
-    return found
+    return [place for path in found for place in _unpacked(path)]
+
+
+def _unpacked(path: str) -> list[str]:
+    if not path.endswith(wacz.SUFFIX):
+        return [path]
+    with open_input(path) as file:
+        return wacz.warcs_in(path, file)
 
 
 def _inside(folder: Path) -> list[str]:
+    """The archives in a folder; the folder itself if it has pages and no archives."""
     if is_text_columns(folder):
         return [str(folder)]
     files = sorted(file for file in folder.rglob("*") if file.is_file())
@@ -99,12 +110,12 @@ def _inside(folder: Path) -> list[str]:
         for file in files
         if file.name == URLS and is_text_columns(file.parent)
     ]
-    if not found:
+    if not found and not page_files(folder):
         raise WarcError(
-            f"{folder}: no WARC files in this folder (expected names that end in"
-            f" {', '.join(_NAMES)}, or folders of warc2text)"
+            f"{folder}: neither WARC files nor pages in this folder (expected names"
+            f" that end in {', '.join(_NAMES)}, .html, or folders of warc2text)"
         )
-    return found
+    return found or [str(folder)]
 
 
 def pieces_of(inputs: Iterable[str], size: int = PIECE_SIZE) -> list[Piece]:
@@ -112,8 +123,7 @@ def pieces_of(inputs: Iterable[str], size: int = PIECE_SIZE) -> list[Piece]:
     pieces = []
     for path in inputs:
         if not is_remote(path) and Path(path).is_dir():
-            total = sum(file.stat().st_size for file in Path(path).iterdir())
-            pieces.append(Piece(path, size=total))
+            pieces += _folder_pieces(Path(path))
             continue
         total = size_of(path)
         if total <= size or path.endswith(_LETT) or not _is_gzip(path):
@@ -131,6 +141,17 @@ def pieces_of(inputs: Iterable[str], size: int = PIECE_SIZE) -> list[Piece]:
     return pieces
 
 
+def _folder_pieces(folder: Path) -> list[Piece]:
+    if is_text_columns(folder):
+        total = sum(file.stat().st_size for file in folder.iterdir())
+        return [Piece(str(folder), size=total)]
+    sizes = [file.stat().st_size for file in page_files(folder)]
+    return [
+        Piece(str(folder), n, n + _FOLDER_FILES, size=sum(sizes[n : n + _FOLDER_FILES]))
+        for n in range(0, len(sizes), _FOLDER_FILES)
+    ]
+
+
 def _is_gzip(path: str) -> bool:
     with open_input(path) as file:
         return file.read(2) == _GZIP
@@ -145,8 +166,10 @@ def read_piece(
     """
     path = Path(piece.path)
     if not is_remote(piece.path) and path.is_dir():
-        if revisits is None:
+        if revisits is None and is_text_columns(path):
             yield from read_text_columns(path, counts)
+        elif revisits is None:
+            yield from read_pages(path, counts, piece.start, piece.end)
     elif piece.path.endswith(_LETT):
         if revisits is None:
             yield from _lett(path, counts)

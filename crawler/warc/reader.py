@@ -28,6 +28,7 @@ from fastwarc.warc import ArchiveIterator
 from crawler.data import Page
 from crawler.errors import WarcError
 from crawler.urls import canonicalize
+from crawler.warc import wacz
 from crawler.warc.arc import arc_records
 from crawler.warc.http import HttpResponse, decode_body, parse_response
 from crawler.warc.record import CONVERTED_TO, OPEN, Record, WarcLocation
@@ -191,9 +192,9 @@ def read_record(location: WarcLocation, folder: Location = "") -> Record:
 
 
 def _locate(folder: Location, name: str) -> Location:
-    if is_remote(name):
+    if is_remote(name) or wacz.split(name):
         return name
-    if is_remote(folder):
+    if is_remote(folder) or wacz.split(f"{folder}/"):
         return f"{str(folder).rstrip('/')}/{name}"
     path = Path(folder, name)
     return path if path.exists() else path.with_name(path.name + OPEN)

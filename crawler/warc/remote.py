@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from crawler.errors import WarcError
+from crawler.warc import wacz
 
 Location = str | Path
 
@@ -27,6 +28,8 @@ def is_remote(location: Location) -> bool:
 
 def open_input(location: Location) -> BinaryIO:
     """Open for reading, with random access; WarcError if it cannot be."""
+    if inside := wacz.split(str(location)):
+        return wacz.member(*inside, open_input(inside[0]))
     try:
         if is_remote(location):
             filesystem, path = _filesystem(location)
@@ -38,6 +41,10 @@ def open_input(location: Location) -> BinaryIO:
 
 def read_range(location: Location, offset: int, length: int) -> bytes:
     """Some bytes of a file; fewer where it ends before. Raises OSError."""
+    if wacz.split(str(location)):
+        with open_input(location) as member:
+            member.seek(offset)
+            return member.read(length)
     if is_remote(location):
         filesystem, path = _filesystem(location)
         return bytes(filesystem.cat_file(path, start=offset, end=offset + length))
@@ -47,6 +54,9 @@ def read_range(location: Location, offset: int, length: int) -> bytes:
 
 def size_of(location: Location) -> int:
     """Bytes of a file; WarcError if it is not there."""
+    if wacz.split(str(location)):
+        with open_input(location) as member:
+            return member.seek(0, os.SEEK_END)
     try:
         if is_remote(location):
             filesystem, path = _filesystem(location)

@@ -14,6 +14,7 @@ from lxml import etree
 from crawler.data import CorpusPair, LangPair, Origin, SentencePair
 from crawler.errors import RunDirError
 from crawler.sinks.jsonl import jsonl_sink
+from crawler.sinks.moses import moses_sink
 from crawler.sinks.parquet import parquet_sink
 from crawler.sinks.tmx import tmx_sink
 from crawler.sinks.tsv import BITEXTOR, COLUMNS, tsv_sink
@@ -43,6 +44,7 @@ ITEMS = [
 SINKS = {
     "en-is.tsv.gz": tsv_sink,
     "en-is.tmx": lambda path: tmx_sink(path, LANGS, "0.1", DATE),
+    "en-is.tmx.gz": lambda path: tmx_sink(path, LANGS, "0.1", DATE),
     "en-is.jsonl.gz": lambda path: jsonl_sink(path, LANGS),
     "en-is.parquet": lambda path: parquet_sink(path, LANGS),
 }
@@ -145,8 +147,26 @@ def test_the_tmx_is_valid_by_its_dtd(tmp_path):
 def test_the_translate_toolkit_opens_the_tmx(tmp_path):
     from translate.storage.tmx import tmxfile
 
-    units = tmxfile.parsefile(str(written(tmp_path, "en-is.tmx"))).units
+    packed = written(tmp_path, "en-is.tmx.gz").read_bytes()
+    units = tmxfile.parsestring(gzip.decompress(packed)).units
     assert [(u.source, u.target) for u in units[:2]] == TEXTS[:2]
+
+
+def test_plain_texts_have_a_line_for_each_pair(tmp_path):
+    folder = tmp_path / "harbour"
+    folder.mkdir()
+    with moses_sink(folder, LANGS) as write:
+        for item in ITEMS:
+            write(item)
+    lines = {
+        path.name: gzip.decompress(path.read_bytes()).decode().split("\n")[:-1]
+        for path in folder.iterdir()
+    }
+    assert lines == {
+        "harbour.en-is.en.gz": [plain(src) for src, _ in TEXTS],
+        "harbour.en-is.is.gz": [plain(trg) for _, trg in TEXTS],
+        "harbour.en-is.ids.gz": [f"{item.id}\t0.7500" for item in ITEMS],
+    }
 
 
 @pytest.mark.parametrize("name", ["en-is.parquet", "en-is.jsonl.gz"])

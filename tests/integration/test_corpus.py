@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
 import time
+from pathlib import Path
+from typing import Any
 
 from crawler.sinks.growing import read_lines
 from tests.commands import bifocal, crawling
@@ -20,8 +23,8 @@ def test_a_crawl_leaves_sentences_and_its_run_becomes_a_corpus(tmp_path):
     streamed = [line.split("\t") for line in read_lines(run / "sentences.tsv.gz")][1:]
     assert len(streamed) > 500
 
-    options = ("--langs", "en,is", "--out", out, "--monolingual")
-    made = bifocal("corpus", run, *options, "--formats", "tsv,tmx,jsonl,parquet")
+    options = ("--out", out, "--monolingual")
+    made = bifocal("corpus", run, *options, "--formats", "tsv,tmx,jsonl,parquet,moses")
     assert made.returncode == 0, made.stderr
     with gzip.open(out / "en-is.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
@@ -31,14 +34,36 @@ def test_a_crawl_leaves_sentences_and_its_run_becomes_a_corpus(tmp_path):
     assert len(other) < 0.02 * len(rows)
     assert all(row["src"]["warc"].startswith(str(run / "warc")) for row in rows)
 
+    names: dict[str, Any] = {}
+    for statement in ast.parse(reading_examples(out)).body:
+        exec(ast.unparse(statement), names)
+        assert len(names.pop("pairs", rows)) == len(rows)
+    again, merged = tmp_path / "again", out / "corpus.en-is"
+    made = bifocal(
+        "corpus", merged, out / "en-is.tmx.gz", "--langs", "en,is", "--out", again
+    )
+    assert made.returncode == 0, made.stderr
+    # both have the same pairs; a lexicon of so few sees some of them as it did not
+    assert (
+        0.9 * len(rows) < len(list(read_lines(again / "en-is.tsv.gz"))) <= len(rows) + 1
+    )
+
     shown = bifocal("stats", out)
     assert shown.returncode == 0, shown.stderr
     assert f"{len(rows):,} sentence pairs" in shown.stdout
 
 
+def reading_examples(corpus: Path) -> str:
+    """The examples of docs/corpus.md that read a corpus."""
+    text = (Path(__file__).parents[2] / "docs" / "corpus.md").read_text("utf-8")
+    code = text.partition("```python\n")[2].partition("```")[0]
+    return code.replace("corpora/en-is", str(corpus))
+
+
 def test_a_mistake_in_a_corpus_request_is_one_line(tmp_path):
     for arguments in (
         ("corpus", tmp_path / "none", "--langs", "en,is", "--out", tmp_path / "o"),
+        ("corpus", tmp_path, "--out", tmp_path / "o"),
         ("stats", tmp_path),
     ):
         done = bifocal(*arguments)

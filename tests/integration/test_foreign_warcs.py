@@ -16,12 +16,13 @@ import shutil
 import subprocess
 import threading
 import uuid
+import zipfile
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from fastwarc.stream_io import GzipWriter
+from fastwarc.stream_io import GzipWriter, ZstdWriter
 from fastwarc.warc import WarcRecord, WarcRecordType
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
@@ -31,8 +32,10 @@ from crawler.realign.local import align_collection
 from crawler.realign.request import AlignRequest
 from crawler.replay.world import ReplayWorld
 from crawler.warc.reader import iter_pages
-from tests.commands import Run, pair_urls
-from tests.worlds import build_site
+from tests.commands import Run, bifocal, pair_urls
+from tests.office import make_docx, make_odt
+from tests.pdf import make_pdf
+from tests.worlds import build_site, write_warc
 
 SITE = build_site(concepts=8, switcher="page")
 PAGES = {page.url: page for page in SITE.pages()}
@@ -102,6 +105,94 @@ def pairs(path: Path, tmp_path: Path) -> set[tuple[str, str]]:
         (src.replace("http://", "https://"), trg.replace("http://", "https://"))
         for src, trg in pair_urls(Run(out))
     }
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["wget", "--quiet", "--mirror", "--convert-links", "--adjust-extension"],
+        ["httrack", "-q", "-O", ".", "-B", "-s0", "-c8", "-%c50"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_mirror_is_paired_and_becomes_a_corpus(command, proxy, tmp_path):
+    if not shutil.which(command[0]):
+        pytest.skip(f"{command[0]} is not installed (apt-get install {command[0]})")
+    home = SITE.home.replace("https", "http")
+    if command[0] == "httrack":
+        command = [*command, "-P", proxy.removeprefix("http://")]
+    environment = {"http_proxy": proxy, "PATH": "/usr/bin:/bin", "LC_ALL": "C"}
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    subprocess.run(
+        [*command, home], cwd=mirror, env=environment, check=False, timeout=100
+    )
+    found = pairs(mirror, tmp_path)
+    gold = {(plain(src), plain(trg)) for src, trg in SITE.gold("en", "is")}
+    assert {(plain(src), plain(trg)) for src, trg in found} == gold
+    made = bifocal("corpus", tmp_path / "pairs", "--out", tmp_path / "corpus")
+    assert made.returncode == 0, made.stderr
+    assert f"Aligned {len(gold)} pairs of pages" in made.stdout
+
+
+def plain(url: str) -> str:
+    """A URL without what a mirror adds to it."""
+    return url.removesuffix("index.html").removesuffix(".html").rstrip("/")
+
+
+@pytest.mark.parametrize("packing", ["zst", "wacz"])
+def test_archives_of_other_tools_are_paired_and_become_a_corpus(packing, tmp_path):
+    (tmp_path / "plain").mkdir()
+    plain_warc = write_warc(tmp_path / "plain" / "a.warc", SITE.pages())
+    path = tmp_path / f"a.warc.{packing}"
+    if packing == "zst":
+        buffer = io.BytesIO()
+        with ZstdWriter(buffer) as writer:
+            writer.write(plain_warc.read_bytes())
+        path.write_bytes(buffer.getvalue())
+    else:
+        path = tmp_path / "a.wacz"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.write(plain_warc, "archive/a.warc")
+    assert pairs(path, tmp_path) == SITE.gold("en", "is")
+    made = bifocal("corpus", tmp_path / "pairs", "--out", tmp_path / "corpus")
+    assert made.returncode == 0, made.stderr
+    with gzip.open(tmp_path / "corpus" / "en-is.tsv.gz", "rt") as file:
+        rows = [line.split("\t") for line in file][1:]
+    assert len(rows) > 50
+
+
+def test_pdf_and_office_files_are_paired_if_asked(tmp_path):
+    site = tmp_path / "site"
+    for lang, make, end in (
+        ("en", make_pdf, "pdf"),
+        ("is", make_pdf, "pdf"),
+        ("en", make_docx, "docx"),
+        ("is", make_odt, "odt"),
+    ):
+        (site / lang).mkdir(parents=True, exist_ok=True)
+        concept = 1 if end == "pdf" else 2
+        title, *sentences = SITE.sentences(concept, lang)
+        name = "report" if concept == 1 else "form"
+        (site / lang / f"{name}.{end}").write_bytes(make(title, sentences))
+    home = '<html lang="en"><p>' + " ".join(SITE.sentences(0, "en")) * 5
+    (site / "index.html").write_text(home)
+    without = pairs(site, tmp_path / "without")
+    assert without == set()
+    out = tmp_path / "with"
+    words = ["--langs", "en,is", "--out", out, "--documents"]
+    made = bifocal("align", site, *words)
+    assert made.returncode == 0, made.stderr
+    stats = Run(out).stats
+    assert (stats["pdf/read"], stats["office/read"]) == (2, 2)
+    base = "http://site.invalid"
+    assert set(pair_urls(Run(out))) == {
+        (f"{base}/en/report.pdf", f"{base}/is/report.pdf"),
+        (f"{base}/en/form.docx", f"{base}/is/form.odt"),
+    }
+    made = bifocal("corpus", out, "--out", tmp_path / "corpus")
+    assert made.returncode == 0, made.stderr
+    assert "Aligned 2 pairs of pages" in made.stdout
 
 
 def write_warcio(path: Path) -> None:

@@ -76,16 +76,24 @@ class SentenceFilters:
 
     def kept(self, beads: Iterable[SentencePair]) -> Iterator[SentencePair]:
         """The beads that are sentence pairs to learn from."""
+        return (bead for bead, reason in self.judged(beads) if reason is None)
+
+    def judged(
+        self, beads: Iterable[SentencePair]
+    ) -> Iterator[tuple[SentencePair, str | None]]:
+        """Every bead with the filter that refuses it; None: it is kept.
+
+        A bead without a partner is refused as `unpaired`.
+        """
         for bead in beads:
             if not all(bead.bead):
                 self.counts["sentences/unpaired"] += sum(bead.bead)
+                yield bead, "unpaired"
                 continue
             reason = self.reason_against(bead)
-            if reason is None:
-                self.counts["sentences/kept"] += 1
-                yield bead
-            else:
-                self.counts[f"sentences/dropped/{reason}"] += 1
+            name = "kept" if reason is None else f"dropped/{reason}"
+            self.counts[f"sentences/{name}"] += 1
+            yield bead, reason
 
     def reason_against(self, pair: SentencePair) -> str | None:
         """The first filter that refuses a pair; the cheap ones come first."""

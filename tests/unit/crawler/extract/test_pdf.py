@@ -9,7 +9,8 @@ import pytest
 
 from crawler.data import Page
 from crawler.extract.document import build_document
-from crawler.extract.pdf import PdfError, looks_like_pdf, pdf_to_html
+from crawler.extract.pdf import looks_like_pdf, pdf_to_html
+from crawler.extract.sandbox import ConversionError
 from crawler.extract.text import blocks_of
 from tests.pdf import make_pdf
 
@@ -76,7 +77,7 @@ def test_markup_in_a_pdf_is_text():
     ids=["garbage", "empty", "encrypted", "torn"],
 )
 def test_what_cannot_be_read_is_named(body, reason):
-    with pytest.raises(PdfError, match=reason):
+    with pytest.raises(ConversionError, match=reason):
         pdf_to_html(body)
 
 
@@ -102,12 +103,12 @@ def packed(content: bytes) -> bytes:
 
 
 def test_one_that_takes_too_long_is_given_up():
-    with pytest.raises(PdfError, match="time"):
+    with pytest.raises(ConversionError, match="time"):
         pdf_to_html(packed(b"BT /F1 9 Tf 0 1 Td (a) Tj ET\n" * 300_000), seconds=1)
 
 
 def test_a_bomb_is_given_up():
-    with pytest.raises(PdfError):
+    with pytest.raises(ConversionError):
         pdf_to_html(packed(b" " * 300_000_000), seconds=2)
 
 
@@ -118,7 +119,7 @@ def test_whatever_is_flipped_in_a_pdf_it_is_read_or_refused():
         broken = bytearray(whole)
         for _ in range(12):
             broken[dice.randrange(8, len(broken))] = dice.randrange(256)
-        with contextlib.suppress(PdfError):
+        with contextlib.suppress(ConversionError):
             assert pdf_to_html(bytes(broken)).startswith("<!doctype html>")
 
 

@@ -79,7 +79,7 @@ def test_folders_patterns_and_files_are_inputs(tmp_path):
     with pytest.raises(WarcError, match="no such file"):
         find_inputs([tmp_path / "*.arc"])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(WarcError, match="no WARC files"):
+    with pytest.raises(WarcError, match="neither WARC files nor pages"):
         find_inputs([tmp_path / "empty"])
 
 
