@@ -41,15 +41,15 @@ def documents(pages: int) -> Iterator[Document]:
             name = f"p{number}" if number % 3 else f"{lang}-{number * 7919 % 10**6:x}"
             chunks = tuple(" ".join(text[n : n + 25]) for n in range(0, _WORDS, 25))
             yield Document(
-                f"https://{SITE}/{lang}/{name}",
-                SITE,
-                lang,
-                1.0,
-                "",
-                ("<p", "", "</p") * len(chunks),
-                chunks,
-                (),
-                f"{lang}{number}",
+                url=f"https://{SITE}/{lang}/{name}",
+                site=SITE,
+                lang=lang,
+                lang_confidence=1.0,
+                title="",
+                tokens=("<p", "", "</p") * len(chunks),
+                chunks=chunks,
+                links=(),
+                digest=f"{lang}{number}",
             )
 
 

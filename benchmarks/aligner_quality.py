@@ -176,7 +176,16 @@ def _hidden(name: str, lang: str, path: Path, linear: Linearized) -> Document:
         if not (known and stem in image.lower())
     )
     return Document(
-        _address(name), SITE, lang, 1.0, "", linear.tokens, chunks, (), name, images
+        url=_address(name),
+        site=SITE,
+        lang=lang,
+        lang_confidence=1.0,
+        title="",
+        tokens=linear.tokens,
+        chunks=chunks,
+        links=(),
+        digest=name,
+        images=images,
     )
 
 

@@ -51,7 +51,15 @@ def page(seed: int, lang: str) -> PageFeatures:
         tokens += ["<" + tag, "", "</" + tag]
         chunks.append("x" * (shape.randint(1, 200) + text.randint(0, 30)))
     document = Document(
-        "u", "s", lang, 1.0, "", tuple(tokens), tuple(chunks), (), str(seed)
+        url="u",
+        site="s",
+        lang=lang,
+        lang_confidence=1.0,
+        title="",
+        tokens=tuple(tokens),
+        chunks=tuple(chunks),
+        links=(),
+        digest=str(seed),
     )
     return Featurizer(LangPair("en", "is")).featurize(document)
 

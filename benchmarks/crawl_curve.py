@@ -27,7 +27,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -43,6 +42,8 @@ from benchmarks.drawing import pyplot, save
 from benchmarks.perfect_models import PerfectModels
 from benchmarks.worlds import LOW_YIELD, UNMARKED, RecordedSite, load_sites
 from crawler.config import load_object
+from crawler.crawl.replay import replay
+from crawler.crawl.settings import load_profile_settings
 from crawler.data import LangPair, PairScore
 from crawler.extract.document import Reading, read_page
 from crawler.frontier.frontier import Frontier
@@ -122,18 +123,18 @@ def walk(
     fetched = {} if fetched is None else fetched
     while lease := frontier.next():
         reading = read(lease.url)
-        document = reading.document
+        page = reading.document.facts if reading.document else None
         if reading.location is not None:
             frontier.redirected(lease, reading.location)
         else:
-            frontier.fetched(lease, document)
-        if document is not None:
+            frontier.fetched(lease, page)
+        if page is not None:
             address = address_of(lease.url)
             fetched.setdefault(address, lease.url)
-            kept = document.lang in langs
+            kept = page.lang in langs
             if kept or lease.link.is_seed or not gated:
-                frontier.found(document, document.links)
-            here = document.lang == langs.src
+                frontier.found(page, page.links)
+            here = page.lang == langs.src
             frontier.paired(
                 [
                     PairScore(
@@ -182,16 +183,10 @@ def crawl(recorded: RecordedSite, langs: LangPair, profile: str) -> Order:
 
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
-        command = [
-            *(sys.executable, "-m", "scrapy", "crawl", "bilingual", "-L", "WARNING"),
-            *("-a", f"seeds={','.join(recorded.seeds(langs))}", "-a", f"langs={langs}"),
-            *("-s", f"REPLAY_WARCS={recorded.warc}", "-s", f"RUN_DIR={run}"),
-        ]
+        settings = load_profile_settings(f"settings.{profile}", RUN_DIR=str(run))
         started = time.perf_counter()
-        environment = dict(os.environ, SCRAPY_PROJECT=profile)
-        subprocess.run(
-            command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL
-        )
+        world = ReplayWorld.open(recorded.warc)
+        replay(recorded.seeds(langs), str(langs), settings, world)
         order = Order([], seconds=time.perf_counter() - started)
         urls = []
         for line in (run / "crawl.jsonl").read_text("utf-8").splitlines():

@@ -33,7 +33,8 @@ from scrapy.spiders import CrawlSpider, Rule
 
 from benchmarks.machine import status_mb
 from crawler.components.commands.crawl import quiet_scrapy
-from crawler.components.page_process import start_early
+from crawler.crawl.child import start_child, wants_process
+from crawler.crawl.settings import read_settings
 
 SAMPLE_EVERY = 1000  # pages
 PLAIN = "_plain"
@@ -303,7 +304,6 @@ def crawl(name: str, options: dict[str, Any]) -> None:
         arguments = {"seeds": options["seeds"], "run_dir": options["run_dir"]}
     else:
         spider = "bilingual"
-        quiet_scrapy()  # as `scrapy crawl` does, which also starts early
         settings = profile_settings(name, concurrency, options["run_dir"])
         arguments = {"seeds": options["seeds"], "langs": options["langs"]}
         if options.get("stages"):
@@ -311,10 +311,13 @@ def crawl(name: str, options: dict[str, Any]) -> None:
             from benchmarks.stages import StageClock  # imports what ours does
 
             Stopwatch.clock = StageClock()
-        start_early(settings)
+        read = read_settings(settings.copy_to_dict())
+        if wants_process(read):
+            arguments["child"] = start_child(read)
     Stopwatch.finish = options["finish"]
     settings.set("EXTENSIONS", {**settings["EXTENSIONS"], Stopwatch: 1}, "cmdline")
     process = AsyncCrawlerProcess(settings)
+    quiet_scrapy()
     process.crawl(process.create_crawler(spider), **arguments)
     process.start()
 

@@ -21,8 +21,9 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.machine import machine, status_mb
-from crawler.data import Document, LangPair, Link
-from crawler.frontier.frontier import MIN_SAVE, Frontier
+from crawler.data import LangPair, Link, PageFacts
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.learned import MIN_SAVE
 from crawler.frontier.scope import Scope
 from crawler.frontier.scorers.adaptive import AdaptiveScorer
 from crawler.frontier.stores.sqlite import SqliteFrontier
@@ -33,7 +34,7 @@ SITES, LINKS = 500, 8
 LANGS = ("en", "is")
 
 
-def document(number: int) -> Document:
+def document(number: int) -> PageFacts:
     """A page with new links in fifty folders of its site, and its other version."""
     host = f"www.site{number % SITES}.example"
     url = f"https://{host}/en/{number}/a.html"
@@ -42,10 +43,16 @@ def document(number: int) -> Document:
         for n in range(LINKS)
     ]
     links.append(Link(f"https://{host}/is/{number}/a.html", url, "x", "is"))
-    return Document(url, host, "en", 1.0, "", (), (url,) * 5, tuple(links), digest=url)
+    return PageFacts(
+        url=url,
+        site=host,
+        lang="en",
+        links=tuple(links),
+        digest=url,
+    )
 
 
-def learn(scorer: AdaptiveScorer, page: Document) -> None:
+def learn(scorer: AdaptiveScorer, page: PageFacts) -> None:
     """Fetch a page and score its links."""
     scorer.fetched(Link(page.url), page)
     scorer.score(page, page.links)

@@ -28,7 +28,7 @@ from typing import Any
 
 from benchmarks.drawing import pyplot, save
 from benchmarks.machine import machine, spread, status_mb
-from crawler.data import Document, LangPair, Link
+from crawler.data import LangPair, Link, PageFacts
 from crawler.frontier.frontier import Frontier, Lease
 from crawler.frontier.gate import SiteGate
 from crawler.frontier.scope import Scope
@@ -54,12 +54,17 @@ def url_of(site: int, number: int) -> str:
     )
 
 
-def document(url: str, site: int, links: tuple[Link, ...]) -> Document:
+def document(url: str, site: int, links: tuple[Link, ...]) -> PageFacts:
     """A page of one paragraph, which nothing here but the scorer reads."""
     lang = "is" if "/is/" in url else "en"
-    text = f"What stands on {url} and nowhere else is this sentence." * 5
     name = f"site{site:05}.example"
-    return Document(url, name, lang, 1.0, "", ("",), (text,), links, url)
+    return PageFacts(
+        url=url,
+        site=name,
+        lang=lang,
+        links=links,
+        digest=url,
+    )
 
 
 class Web:
@@ -69,7 +74,7 @@ class Web:
         self._random = random.Random(1)
         self.known = [1] * sites
 
-    def page(self, url: str, new: int) -> Document:
+    def page(self, url: str, new: int) -> PageFacts:
         """A page with links to known pages of its site, and to so many new ones."""
         site = int(url[12:17])
         known = self.known[site]

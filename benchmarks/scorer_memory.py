@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.machine import machine, status_mb
-from crawler.data import Document, LangPair, Link
+from crawler.data import LangPair, Link, PageFacts, Rel
 from crawler.frontier.scorers.adaptive import AdaptiveScorer
 from models.rules import UrlLanguageRules, UrlPairRules
 
@@ -28,7 +28,7 @@ SITES, ROWS = 100, 10
 LANGS = ("en", "is")
 
 
-def documents() -> Iterator[Document]:
+def documents() -> Iterator[PageFacts]:
     """Page after page, all sites in turn."""
     number = 0
     while True:
@@ -41,10 +41,13 @@ def documents() -> Iterator[Document]:
                     Link(f"https://{host}/{lang}/{n}.html", url, str(n)) for n in near
                 ]
                 version = f"https://{host}/{other}/{number}.html"
-                links.append(Link(version, url, "", other, "alternate"))
-                text = (f"What page {url} of this site has to say of itself.",) * 5
-                yield Document(
-                    url, host, lang, 1.0, "", (), text, tuple(links), digest=url
+                links.append(Link(version, url, None, other, Rel.ALTERNATE))
+                yield PageFacts(
+                    url=url,
+                    site=host,
+                    lang=lang,
+                    links=tuple(links),
+                    digest=url,
                 )
         number += 1
 

@@ -47,8 +47,8 @@ from scrapy.utils.asyncio import create_looping_call
 
 from benchmarks.drawing import pyplot, save
 from benchmarks.machine import machine
-from crawler.components.scheduler import FrontierScheduler
-from crawler.data import PairScore
+from crawler.components.scheduler import CrawlScheduler
+from crawler.crawl.log import Visit
 from tests.commands import crawl_command, environment
 from tests.webserver import answer, moved, page, text
 from tests.worlds import build_site
@@ -232,7 +232,7 @@ async def farm() -> None:
 # ------------------------------------------------------- in the crawl's process
 
 
-class TimedScheduler(FrontierScheduler):
+class TimedScheduler(CrawlScheduler):
     """The scheduler, which tells every few seconds how it is (to SOAK_LOG)."""
 
     _EVERY, _TICK = SAMPLE_EVERY, 0.1
@@ -248,6 +248,7 @@ class TimedScheduler(FrontierScheduler):
         self._pages = self._pairs = 0
         connect = self._crawler.signals.connect
         connect(self._answered, signal=signals.response_received)
+        self._crawl.observe(self)
         self._clock = create_looping_call(self._tick)
         self._clock.start(self._TICK, now=False)
 
@@ -259,15 +260,14 @@ class TimedScheduler(FrontierScheduler):
             self._pops.append(time.perf_counter() - started)
         return found
 
-    def paired(self, pairs: list[PairScore]) -> None:
+    def visited(self, visit: Visit) -> None:
         """Count pairs."""
-        super().paired(pairs)
-        self._pairs += len(pairs)
+        self._pairs += visit.pairs
 
-    def close(self, reason: str) -> None:
-        """End."""
-        self._clock.stop()
-        super().close(reason)
+    def close(self, reason: str = "") -> None:
+        """End, of the spider or of the crawl."""
+        if self._clock.running:
+            self._clock.stop()
 
     def _answered(self, response: Response) -> None:
         self._pages += 1
@@ -279,7 +279,7 @@ class TimedScheduler(FrontierScheduler):
         self._ticked = now
         if now - self._told < self._EVERY:
             return
-        counts = self.frontier.store.counts()
+        counts = self._crawl.frontier.store.counts()
         row = {
             "at": time.time(),
             "pages": self._pages,

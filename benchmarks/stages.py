@@ -17,12 +17,12 @@ from typing import Any
 # takes beside all of these is the download: Scrapy, Twisted and the event loop.
 STAGES = {
     "warc": (
-        "crawler.intake.intake:Intake.keep",
+        "crawler.crawl.intake:Intake.keep",
         "crawler.warc.writer:WarcWriter.write_metadata",
         "crawler.warc.writer:WarcWriter.flush",
     ),
     "parse": (
-        "crawler.intake.intake:read_page",
+        "crawler.crawl.intake:read_page",
         "crawler.extract.document:linearize",
     ),
     "links": ("crawler.extract.document:links_of",),
@@ -41,18 +41,18 @@ STAGES = {
         "crawler.frontier.frontier:Frontier.redirected",
         "crawler.frontier.frontier:Frontier.paired",
         "crawler.frontier.frontier:Frontier.commit",
-        "crawler.components.scheduler:FrontierScheduler.next_request",
-        "crawler.components.scheduler:FrontierScheduler.finish",
+        "crawler.crawl.crawl:Crawl.next",
+        "crawler.crawl.crawl:Crawl._finish",
     ),
     "aligner": (
-        "crawler.intake.intake:take_in",
+        "crawler.crawl.intake:take_in",
         "crawler.aligner.aligner:Aligner.commit",
     ),
     "sentences": (
         "crawler.corpus.stream:SentenceStream.take",
         "crawler.corpus.stream:SentenceStream.commit",
     ),
-    "log": ("crawler.spiders.bilingual:BilingualSpider._tell",),
+    "log": ("crawler.crawl.crawl:Crawl._tell",),
 }
 
 

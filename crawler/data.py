@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -82,15 +83,29 @@ class LangPair:
         return f"{self.src},{self.trg}"
 
 
+class Rel(StrEnum):
+    """How a page refers to a URL, where it is more than an ordinary link."""
+
+    ALTERNATE = "alternate"  # another version of the page
+    SITEMAP = "sitemap"  # listed in a sitemap, or one itself
+    NEXT = "next"
+    PREV = "prev"
+    CANONICAL = "canonical"
+    FRAME = "frame"
+    OPTION = "option"  # an entry of a select menu
+    REFRESH = "refresh"
+    COMPONENT = "component"  # an attribute of a custom element
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """One way to a URL: a seed, an anchor, a declared alternate, a redirect."""
 
     url: str  # canonical (crawler.urls)
     source_url: str | None = None  # the page that it was found on; None for a seed
-    anchor: str = ""  # the text that a reader sees; an image's alt text if none
+    anchor: str | None = None  # the text that a reader sees; of an image, its alt text
     hreflang: Lang | None = None  # the language that the page declares for it
-    rel: str = ""  # alternate, sitemap, next, prev, redirect, frame, nofollow, …
+    rel: Rel | None = None  # None: an ordinary link
     depth: int = 0  # clicks from the nearest seed
     is_seed: bool = False
 
@@ -112,15 +127,45 @@ class FrontierEntry:
     site: Site
     score: Score
     depth: int = 0
-    payload: bytes = b""  # JSON, opaque to the store: the link and its evidence
+    payload: bytes = b""  # opaque to the store: see crawler.frontier.entry
+
+
+class UrlState(StrEnum):
+    """The state of a URL in a FrontierStore."""
+
+    PENDING = "pending"
+    LEASED = "leased"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUrl:
+    """A URL that a FrontierStore has seen, as it is stored."""
+
+    entry: FrontierEntry
+    state: UrlState
+
+
+class Outcome(StrEnum):
+    """What came of a URL that is done."""
+
+    PAGE = "page"  # a page; its language is known apart
+    NO_PAGE = "no_page"  # an error, or a file that is no page
+    MOVED = "moved"  # a redirect
+    SKIPPED = "skipped"  # not fetched: worth nothing, as the scorer says
+    FORBIDDEN = "forbidden"  # not fetched: robots.txt forbids it
+    OTHER_SCHEME = "other_scheme"  # not fetched: its host answers to the other scheme
 
 
 @dataclass(frozen=True, slots=True)
 class KnownUrl:
-    """A URL that a FrontierStore has seen, whatever became of it."""
+    """A URL that a frontier knows after a restart, decoded."""
 
-    entry: FrontierEntry
-    state: str  # pending, leased or done
+    link: Link
+    site: Site
+    score: Score
+    outcome: Outcome | None = None  # None: it is still to be fetched
+    lang: Lang | None = None  # of a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +205,19 @@ class Block:
     boilerplate: bool  # inside nav, header, footer, aside, form
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageFacts:
+    """The facts about a fetched page that the frontier needs: no text."""
+
+    url: str
+    site: Site
+    lang: Lang | None = None  # None: of no language that the crawl can tell
+    links: tuple[Link, ...] = ()
+    digest: str | None = None  # of the visible text; None: it has none (a sitemap)
+    prose: str | None = None  # digest of its sentences alone; None: too few
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """A page as text with a language, the unit that the aligner works on.
 
@@ -180,7 +237,20 @@ class Document:
     links: tuple[Link, ...]
     digest: str  # of the visible text; equal text, equal digest
     images: tuple[str, ...] = ()  # file names, at most 64
-    prose: str = ""  # digest of its sentences alone, numbers left out; "": too few
+    # digest of its sentences alone, numbers left out; None: too few
+    prose: str | None = None
+
+    @property
+    def facts(self) -> PageFacts:
+        """The facts that the frontier needs of it."""
+        return PageFacts(
+            url=self.url,
+            site=self.site,
+            lang=self.lang,
+            links=self.links,
+            digest=self.digest,
+            prose=self.prose,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,6 +18,8 @@ Please do not add an exception here without placing it in the tree above.
 
 from __future__ import annotations
 
+import sqlite3
+
 from crawler.lines import printable
 
 
@@ -71,3 +73,7 @@ class FrontierError(RunError):
 
 class WarcError(RunError):
     """A WARC file cannot be written or read."""
+
+
+# Errors that end a run with one line: ours, and those of a full or failing disk.
+FATAL_ERRORS = (BifocalError, OSError, sqlite3.Error)

@@ -20,11 +20,13 @@ from crawler.data import (
     Lang,
     Link,
     Neighbours,
+    PageFacts,
     PageFeatures,
     PairScore,
     ScoredUrl,
     SentencePair,
     Site,
+    StoredUrl,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class UrlPairModel(Protocol):
 class UrlScorer(Protocol):
     """How promising are the links of a page?"""
 
-    def score(self, source: Document, links: Sequence[Link]) -> list[ScoredUrl]:
+    def score(self, source: PageFacts, links: Sequence[Link]) -> list[ScoredUrl]:
         """One ScoredUrl for each link that is worth keeping, in the links' order."""
         ...
 
@@ -60,8 +62,8 @@ class UrlScorer(Protocol):
 class LearningScorer(UrlScorer, Protocol):
     """A UrlScorer that learns while the crawl goes on."""
 
-    def fetched(self, link: Link, document: Document | None) -> list[ScoredUrl]:
-        """A URL was fetched; None: it was no document. Pending URLs that rise."""
+    def fetched(self, link: Link, page: PageFacts | None) -> list[ScoredUrl]:
+        """Learn from a fetched URL, None: no page came; the pending URLs that rose."""
         ...
 
     def redirected(self, url: str, link: Link) -> None:
@@ -116,22 +118,13 @@ class PushCounts:
 
 
 class FrontierStore(Protocol):
-    """Which URL comes next? Best first, each URL once, and a score may rise.
+    """Keeps the URLs of a crawl: best first, each URL once, and a score may rise.
 
     A URL is pending, leased (popped, not yet released) or done. Ties go to the URL
     that was pushed first. A URL belongs to one site, always the same. Storage that
     fails raises FrontierError; what was not committed is then lost, as in a kill.
+    A store that several workers share is a `Workers` as well.
     """
-
-    @property
-    def worker(self) -> str:
-        """The name of this worker, for its files; "0" where there is only one."""
-        ...
-
-    @property
-    def run(self) -> str | None:
-        """The name of the run that several workers share; None: there is only one."""
-        ...
 
     def push(self, entries: Sequence[FrontierEntry]) -> PushCounts:
         """Add new URLs; raise pending ones whose score got better, payload included.
@@ -162,21 +155,17 @@ class FrontierStore(Protocol):
         ...
 
     def postpone(self, url: str) -> None:
-        """Nobody will release this leased URL: it is pending again in the next session.
+        """Make a leased URL that nobody will release pending in the next session.
 
         It counts as leased, and may be forgotten until then.
         """
-        ...
-
-    def holds(self, url: str) -> bool:
-        """Is a URL, popped some time ago, still leased to this worker?"""
         ...
 
     def sites(self) -> Sequence[Site]:
         """Every site that has a URL here, in the order of first pushes."""
         ...
 
-    def scan(self, site: Site) -> Iterable[KnownUrl]:
+    def scan(self, site: Site) -> Iterable[StoredUrl]:
         """Every URL of a site that was ever pushed, in the order of first pushes.
 
         The frontier may be changed meanwhile.
@@ -198,27 +187,8 @@ class FrontierStore(Protocol):
         """
         ...
 
-    def retire(self, site: Site) -> None:
-        """Nothing more of a site is wanted: no worker has to wait for it."""
-        ...
-
-    def rest(self, site: Site, resting: bool) -> None:
-        """A site waits until nothing else is open at any worker, or does no more."""
-        ...
-
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`."""
-        ...
-
-    def adopted(self) -> Sequence[Site]:
-        """Sites that came from another worker since this was last asked."""
-        ...
-
-    def elsewhere(self, *, awake: bool = False) -> bool:
-        """Has another worker, or nobody yet, a site that is not exhausted?
-
-        `awake`: one that does not rest. False where there is one worker.
-        """
         ...
 
     def commit(self) -> None:
@@ -231,6 +201,44 @@ class FrontierStore(Protocol):
 
     def close(self) -> None:
         """Commit, and give the storage back. Leased URLs will be pending again."""
+        ...
+
+
+@runtime_checkable
+class Workers(Protocol):
+    """The workers that share a frontier: each site belongs to one of them at a time."""
+
+    @property
+    def worker(self) -> str:
+        """The name of this worker, for its files; "0" where there is only one."""
+        ...
+
+    @property
+    def run(self) -> str | None:
+        """The name of the run that several workers share; None: there is only one."""
+        ...
+
+    def holds(self, url: str) -> bool:
+        """Is a URL, popped some time ago, still leased to this worker?"""
+        ...
+
+    def close_site(self, site: Site) -> None:
+        """Nothing more of a site is wanted: no worker has to wait for it."""
+        ...
+
+    def set_resting(self, site: Site, resting: bool) -> None:
+        """A site waits until nothing else is open at any worker, or does no more."""
+        ...
+
+    def take_adopted(self) -> Sequence[Site]:
+        """Sites that came from another worker since this was last asked."""
+        ...
+
+    def open_elsewhere(self, *, awake: bool = False) -> bool:
+        """Has another worker, or nobody yet, a site that is not exhausted?
+
+        `awake`: one that does not rest.
+        """
         ...
 
 

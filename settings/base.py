@@ -42,8 +42,6 @@ DOWNLOAD_DELAY = 1.0  # seconds between two pages of a site, after the first is 
 ROBOTS_MAX_CRAWL_DELAY = 300  # seconds; who asks for more does not want to be crawled
 SITE_CONCURRENCY = 1  # more than one freezes the order of what is on its way
 CONCURRENT_REQUESTS = 32  # sites at a time
-CONCURRENT_REQUESTS_PER_DOMAIN = 32  # the site gate counts, not the downloader
-DOWNLOAD_DELAY_JITTER = 0  # likewise: the gate waits
 RETRY_TIMES = 2  # more tries after the first
 RETRY_WAIT = 10  # seconds that a site gets after an error of the server
 DEFAULT_REQUEST_HEADERS = {
@@ -64,7 +62,6 @@ DOWNLOAD_MAXSIZE = 20_000_000  # bytes; the longest one-page manuals have 5 MB
 
 # --- who may be connected to: public addresses only, checked when a connection is made
 ADDRESS_ALLOW = ""  # host names, addresses and networks that are not public but ours
-TWISTED_DNS_RESOLVER = "crawler.components.address_guard.GuardedResolver"
 DOWNLOAD_HANDLERS = {
     "http": "crawler.components.download.DownloadHandler",
     "https": "crawler.components.download.DownloadHandler",
@@ -88,35 +85,24 @@ ADDONS = {
 }
 
 # --- Scrapy's own: only what we use. The unsafe defaults are off.
-SCHEDULER = "crawler.components.scheduler.FrontierScheduler"
+SCHEDULER = "crawler.components.scheduler.CrawlScheduler"
 DOWNLOADER = (
     "crawler.components.downloader.GatedDownloader"  # headers, time limit, proxy too
 )
-DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # the frontier knows
 REMOTE_CONTROL_ENABLED = False
 TELNETCONSOLE_ENABLED = False
 COOKIES_ENABLED = False
 DOWNLOAD_VERIFY_CERTIFICATES = True
-CONCURRENT_ITEMS = 1  # a page yields a handful of pairs; 100 workers a page cost more
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 # Redirects, retries, robots.txt, compression and scope are ours: a redirect is a page
 # with one link, kept in the WARC; the frontier is the only queue.
 DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}  # what we need, the downloader does
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
-ITEM_PIPELINES = {"crawler.components.sink_pipeline.PairPipeline": 900}
 EXTENSIONS_BASE = {
     "scrapy.extensions.closespider.CloseSpider": 0,
     "scrapy.extensions.corestats.CoreStats": 0,
 }
-EXTENSIONS = {
-    "crawler.components.opening.Opening": 0,
-    "crawler.components.crawl_log.CrawlLog": 100,
-    "crawler.components.progress.Progress": 200,
-    "crawler.components.stop_file.StopFile": 300,
-    "crawler.components.spare_time.SpareTime": 400,
-    "crawler.components.take_over.TakeOver": 500,
-    "crawler.components.run_report.RunReport": 900,
-}
+EXTENSIONS = {"crawler.components.extension.CrawlExtension": 0}
 PROGRESS_INTERVAL = 30  # seconds between progress lines outside a terminal
 LOG_LEVEL = "INFO"
 LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"

@@ -8,8 +8,13 @@ import uuid
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.redis_server import server_of_the_session
+
+# A test is about what comes out, on a machine of any speed.
+settings.register_profile("bifocal", deadline=None)
+settings.load_profile("bifocal")
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared"
 

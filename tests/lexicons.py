@@ -6,7 +6,8 @@ import numpy as np
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.features import Featurizer
-from crawler.data import Document, LangPair
+from crawler.data import LangPair
+from tests.documents import make_document
 
 LANGS = LangPair("en", "is")
 FEATURIZER = Featurizer(LANGS)
@@ -18,7 +19,13 @@ def word(text: str) -> int:
 
 def features(text: str, lang: str):
     return FEATURIZER.featurize(
-        Document("u", "s", lang, 1, "", ("<p", "", "</p"), (text,), (), "")
+        make_document(
+            url="u",
+            site="s",
+            lang=lang,
+            tokens=("<p", "", "</p"),
+            chunks=(text,),
+        )
     )
 
 

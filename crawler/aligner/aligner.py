@@ -35,6 +35,7 @@ from crawler.data import (
     LangPair,
     PageFeatures,
     PairScore,
+    Rel,
     Site,
 )
 from crawler.extract.document import Reading
@@ -314,6 +315,6 @@ def take_in(aligner: Aligner, readings: Sequence[Reading]) -> list[list[PairScor
     found = aligner.compare([aligner.put(d) if d else None for d in documents])
     for reading, pairs in zip(readings, found):
         for link in reading.sitemap.links if reading.sitemap else ():
-            if link.rel == "alternate" and link.source_url and link.hreflang:
+            if link.rel == Rel.ALTERNATE and link.source_url and link.hreflang:
                 pairs += aligner.declare(link.source_url, link.url, link.hreflang)
     return found

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from crawler.cli import add_settings
 
@@ -96,16 +96,20 @@ def _installation() -> Iterator[tuple[str, str]]:
 
 
 def _models(settings: Settings) -> Iterator[tuple[str, str]]:
-    from crawler.components.assembly import build_model
+    from crawler.crawl.open import build_model
+    from crawler.crawl.settings import read_settings
     from crawler.errors import BifocalError
 
     page = "https://www.example.is/is/um-okkur"
-    for name, urls in (
-        ("URL_LANGUAGE_MODEL", [page]),
-        ("URL_PAIR_MODEL", [("https://www.example.is/en/about-us", page)]),
-    ):
+    read = read_settings(settings.copy_to_dict())
+    questions: tuple[tuple[Literal["language", "pair"], list[object]], ...] = (
+        ("language", [page]),
+        ("pair", [("https://www.example.is/en/about-us", page)]),
+    )
+    for kind, urls in questions:
+        name = f"URL_{kind.upper()}_MODEL"
         try:
-            build_model(settings, name).predict(urls)
+            build_model(read, kind).predict(urls)
         except (BifocalError, ImportError, OSError) as error:
             yield BAD, f"{name}={settings[name]}: {error}"
         else:

@@ -73,7 +73,7 @@ def _check(args: argparse.Namespace) -> int:
 def remark(finding: Finding, langs: LangPair | None) -> str:
     """A remark on a seed, for a person."""
     if not finding.is_usable:
-        if finding.outcome == "no_answer/AddressRefusedError":
+        if finding.outcome == "no_answer/private_address":
             return "a private address: to allow it, -s ADDRESS_ALLOW=HOST"
         return _CURES.get(finding.outcome.partition("/")[0], "")
     parts = [finding.lang or "no known language (built by scripts? -s JS_SITES=HOST)"]

@@ -29,11 +29,14 @@ from scrapy.utils.datatypes import LocalCache
 from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 from scrapy_playwright.page import PageMethod
 
+from crawler.components.crawl_of import crawl_of
+from crawler.components.exchange import exchange_of
 from crawler.data import Page
 from crawler.errors import UsageError
 from crawler.extract.document import read_page
 from crawler.frontier.robots import REFUSE_ALL, RobotsRules, origin_of, rules_of
 from crawler.urls import canonicalize
+from crawler.warc.exchange import page_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -89,9 +92,8 @@ class Browser:
         logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)
         self._handler = ScrapyPlaywrightDownloadHandler.from_crawler(crawler)
         self._fetches = fetches
-        spider: Any = crawler.spider
-        self._spider = spider
-        self._counts: Counter[str] = spider.counts
+        self._crawl = crawl_of(crawler)
+        self._counts = self._crawl.counts
         self._seconds = settings.getfloat("JS_SECONDS")
         self._most = settings.getint("JS_REQUESTS")
         self._agent: str = settings["USER_AGENT"]
@@ -173,7 +175,9 @@ class Browser:
         response = await self._fetches.download_request(request)
         response.request = request
         self._counts["js/requests"] += 1
-        page: Page = self._spider.keep(response, url)
+        exchange = exchange_of(response, url)
+        self._crawl.keep(exchange)
+        page = page_of(exchange, Counter())
         moved = 300 <= page.status < 400
         return page, read_page(page).location if moved else None
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import resource
 
 from scrapy.settings import BaseSettings
 from scrapy.utils.conf import get_config
 
-from crawler.errors import ProfileError
+from crawler.errors import ProfileError, UsageError
+
+# Files beside connections: 25 of a running crawl, code that is loaded late, what the
+# final pairing opens.
+_OTHER_FILES = 100
 
 
 def check_settings(settings: BaseSettings, defaults: BaseSettings) -> None:
-    """Is a number, or a yes or no, where the profile has one?
-
-    Raises ProfileError, which names the setting: what Scrapy raises does not.
-    """
+    """ProfileError for text where the profile has a number, or a yes or no."""
     for name, default in defaults.copy_to_dict().items():
         try:
             if isinstance(default, bool):
@@ -27,10 +29,22 @@ def check_settings(settings: BaseSettings, defaults: BaseSettings) -> None:
             ) from error
 
 
-def check_project() -> None:
-    """Is SCRAPY_PROJECT a name that scrapy.cfg knows?
+def check_open_files(settings: BaseSettings) -> None:
+    """UsageError if a crawl with these settings would run out of file handles."""
+    needed = settings.getint("CONCURRENT_REQUESTS") + _OTHER_FILES
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if needed > allowed:
+        raise UsageError(
+            f"this process may open {allowed} files, and CONCURRENT_REQUESTS="
+            f"{settings['CONCURRENT_REQUESTS']} needs {needed} (allow more, ulimit -n"
+            " 1024, or ask for fewer pages at a time)"
+        )
 
-    Scrapy goes on without any settings of ours when it is not. Raises ProfileError.
+
+def check_project() -> None:
+    """ProfileError if SCRAPY_PROJECT is not a name that scrapy.cfg knows.
+
+    Scrapy would go on without any settings of ours.
     """
     name = os.environ.get("SCRAPY_PROJECT", "default")
     config = get_config()

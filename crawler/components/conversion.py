@@ -21,6 +21,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from crawler.components.crawl_of import crawl_of
 from crawler.components.exchange import CONVERTED, exchange_of
 from crawler.errors import UsageError
 from crawler.extract.decode import looks_like_html
@@ -87,11 +88,10 @@ class ConvertingHandler(BaseDownloadHandler):
         """Stand before the handler `fetches`."""
         super().__init__(crawler)
         settings = crawler.settings
-        spider: Any = crawler.spider
         self._fetches = fetches
         self._pdf = settings.getbool("PDF")
         self._sites = frozenset(settings.getlist("JS_SITES"))
-        self._counts: Counter[str] = spider.counts
+        self._counts = crawl_of(crawler).counts
         self._browser = browser
 
     @classmethod

@@ -1,16 +1,16 @@
-"""A Scrapy response as what went over the wire, which is what the intake takes."""
+"""A Scrapy response as what went over the wire, which is what a crawl takes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
-from http import HTTPStatus
 
 from scrapy.http import Headers, Response
 
-from crawler.warc.exchange import Exchange
+from crawler.warc.exchange import Exchange, phrase_of
 
-CONVERTED = "converted"  # the key of a request's meta: the HTML that an answer became
+EXCHANGE = "exchange"  # the key of a request's meta: what our handler has fetched
+CONVERTED = "converted"  # likewise: the HTML that an answer became
 
 
 def exchange_of(response: Response, url: str) -> Exchange:
@@ -21,34 +21,31 @@ def exchange_of(response: Response, url: str) -> Exchange:
     comes along.
     """
     request = response.request
+    meta = request.meta if request else {}
+    converted: bytes | None = meta.get(CONVERTED)
+    exchange: Exchange | None = meta.get(EXCHANGE)
+    if exchange is not None:
+        return replace(exchange, url=url, converted=converted)
     return Exchange(
         url=url,
         status=response.status,
-        response_headers=tuple(_raw(response.headers)),
+        response_headers=raw_headers(response.headers),
         body=response.body,
         fetched_at=datetime.now(UTC),
         method=request.method if request else "GET",
-        request_headers=tuple(_asked(request.headers)) if request else (),
-        reason=_reason(response.status),
+        request_headers=raw_headers(request.headers) if request else (),
+        reason=phrase_of(response.status),
         http_version=response.protocol or "HTTP/1.1",
         ip=str(response.ip_address) if response.ip_address else None,
-        converted=request.meta.get(CONVERTED) if request else None,
+        converted=converted,
     )
 
 
-def _asked(headers: Headers) -> Iterable[tuple[bytes, bytes]]:
-    """What the server was told; the password of a proxy was not for it."""
-    return (field for field in _raw(headers) if field[0] != b"Proxy-Authorization")
-
-
-def _raw(headers: Headers) -> Iterable[tuple[bytes, bytes]]:
-    for name, values in dict.items(headers):  # Scrapy's own spells each name anew
-        for value in values:
-            yield name, value
-
-
-def _reason(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
+def raw_headers(headers: Headers) -> tuple[tuple[bytes, bytes], ...]:
+    """Headers as bytes; the password of a proxy is for the proxy alone."""
+    return tuple(
+        (name, value)
+        for name in headers
+        if name != b"Proxy-Authorization"
+        for value in headers.getlist(name)
+    )

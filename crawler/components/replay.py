@@ -8,14 +8,17 @@ time and no waiting: the order is exact, and every run gives the same.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Self
 
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.crawler import Crawler
 from scrapy.http import Headers, Response
-from scrapy.responsetypes import responsetypes
 
+from crawler.components.crawl_of import crawl_of
+from crawler.crawl.replay import WITHOUT_PAUSES
 from crawler.replay.world import ReplayWorld
+from crawler.warc.exchange import Exchange
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -42,10 +45,7 @@ class ReplayAddon:
             # the links of a page are scored before the next is asked for
             "CONCURRENT_REQUESTS": 1,
             "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1,
-            # nobody waits
-            "DOWNLOAD_DELAY": 0,
-            "ROBOTS_MAX_CRAWL_DELAY": 0,
-            "RETRY_WAIT": 0,
+            **WITHOUT_PAUSES,
         }
         for name, value in replayed.items():
             settings.set(name, value, "cmdline")  # above the profile's own
@@ -65,21 +65,19 @@ class ReplayDownloadHandler(BaseDownloadHandler):
         assert crawler.addons is not None
         (addon,) = (a for a in crawler.addons.addons if isinstance(a, ReplayAddon))
         assert addon.world is not None
-        spider: Any = crawler.spider
-        addon.world.counts = spider.counts  # of the crawl, which end up in stats.json
+        addon.world.counts = crawl_of(crawler).counts  # which end up in stats.json
         return cls(crawler, addon.world)
 
     async def download_request(self, request: Request) -> Response:
-        """What the world answers."""
+        """The world's answer."""
         page = self.world.answer(request.url)
-        # the body is decoded already; what says otherwise would be untrue
-        untrue = {"content-encoding", "transfer-encoding", "content-length"}
+        exchange = Exchange.of_page(page, datetime.now(UTC))
         headers = Headers()
-        for name, value in page.headers:
-            if name.lower() not in untrue:
-                headers.appendlist(name, value.encode("latin-1", "replace"))
-        kind = responsetypes.from_args(headers=headers, url=request.url, body=page.body)
-        return kind(request.url, status=page.status, headers=headers, body=page.body)
+        for name, value in exchange.response_headers:
+            headers.appendlist(name, value)
+        return Response(
+            request.url, status=page.status, headers=headers, body=page.body
+        )
 
     async def close(self) -> None:
         """Give the world's files back."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from crawler.data import Lang, Link
+from crawler.data import Lang, Link, Rel
 from crawler.extract.linearize import Element
 from crawler.languages import known_code
 from crawler.urls import Base
@@ -41,42 +41,46 @@ def is_page_url(url: str, readable: Collection[str] = ()) -> bool:
     return ending not in _NO_PAGES or ending in readable
 
 
-def _targets(element: Element) -> Iterator[tuple[str, str, Lang | None]]:
+def _targets(element: Element) -> Iterator[tuple[str, Rel | None, Lang | None]]:
     """The (href, rel, declared language) that one element holds."""
     name, attributes = element.name, element.attributes
     if name in ("a", "area"):
         rel = attributes.get("rel", "").lower()
         lang = known_code(attributes.get("hreflang") or attributes.get("lang"))
         if "href" in attributes:
-            yield attributes["href"], rel, lang
+            yield (
+                attributes["href"],
+                Rel.ALTERNATE if rel == "alternate" else None,
+                lang,
+            )
     elif name == "link":
         rel = attributes.get("rel", "").lower()
         if "href" in attributes:
             if "alternate" in rel and attributes.get("hreflang"):
                 yield (
                     attributes["href"],
-                    "alternate",
+                    Rel.ALTERNATE,
                     known_code(attributes["hreflang"]),
                 )
             elif rel in ("next", "prev", "canonical"):
-                yield attributes["href"], rel, None
+                yield attributes["href"], Rel(rel), None
     elif name in ("frame", "iframe"):
-        yield attributes.get("src", ""), "frame", None
+        yield attributes.get("src", ""), Rel.FRAME, None
     elif name == "option":
         # language menus without a single <a>: <option value="/is/">
         value = attributes.get("data-url") or attributes.get("value", "")
         if value.startswith(("/", "http://", "https://")):
             lang = known_code(attributes.get("lang") or attributes.get("hreflang"))
-            yield value, "option", lang
+            yield value, Rel.OPTION, lang
     elif name == "meta":
         if attributes.get("http-equiv", "").lower() == "refresh":
             found = _REFRESH.search(attributes.get("content", ""))
             if found:
-                yield found[1], "refresh", None
+                yield found[1], Rel.REFRESH, None
     elif "-" in name:
-        yield attributes.get("href", ""), "component", None
+        yield attributes.get("href", ""), Rel.COMPONENT, None
         # the switcher of Canada's and other component libraries
-        yield attributes.get("lang-href", ""), "alternate", None
+        yield attributes.get("lang-href", ""), Rel.ALTERNATE, None
 
 
 def links_of(
@@ -99,7 +103,7 @@ def links_of(
     base = page
     if base_href and (joined := page.join(base_href)):
         base = Base(joined)
-    found: dict[str, tuple[str, str, Lang | None]] = {}
+    found: dict[str, tuple[str, Rel | None, Lang | None]] = {}
     targets: dict[str, str | None] = {}  # a page links to many places of a few pages
     for element in elements:
         for href, rel, lang in _targets(element):
@@ -115,13 +119,13 @@ def links_of(
             if target in found:
                 old_anchor, old_rel, old_lang = found[target]
                 anchor = old_anchor or anchor
-                rel = rel if rel == "alternate" else old_rel
+                rel = rel if rel == Rel.ALTERNATE else old_rel
                 lang = old_lang or lang
             elif len(found) >= MAX_LINKS:
                 continue
             found[target] = (anchor, rel, lang)
     return tuple(
-        Link(target, url, anchor, lang, rel, depth + 1)
+        Link(target, url, anchor or None, lang, rel, depth + 1)
         for target, (anchor, rel, lang) in found.items()
     )
 

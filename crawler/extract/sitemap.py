@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from crawler.data import Link
+from crawler.data import Link, Rel
 from crawler.languages import known_code
 from crawler.urls import canonicalize
 
@@ -112,18 +112,18 @@ def _links(
         return
     own = [lang for lang, href in alternates if canonicalize(href) == location]
     yield Link(
-        location, sitemap, hreflang=known_code(own[0]) if own else None, rel="sitemap"
+        location, sitemap, hreflang=known_code(own[0]) if own else None, rel=Rel.SITEMAP
     )
     for lang, href in alternates:
         target = canonicalize(href)
         if target and target != location:
-            yield Link(target, location, hreflang=known_code(lang), rel="alternate")
+            yield Link(target, location, hreflang=known_code(lang), rel=Rel.ALTERNATE)
 
 
 def _text_links(sitemap: str, body: bytes) -> Iterator[Link]:
     for line in body.decode("utf-8", "replace").splitlines()[:MAX_SITEMAP_URLS]:
         if target := canonicalize(line.strip()):
-            yield Link(target, sitemap, rel="sitemap")
+            yield Link(target, sitemap, rel=Rel.SITEMAP)
 
 
 def _plain(body: bytes) -> bytes:

@@ -103,8 +103,8 @@ def prose(tokens: Sequence[str], chunks: Sequence[str]) -> tuple[str, str]:
     return main_text, f"{main_text} {' '.join(rest)}" if rest else main_text
 
 
-def prose_digest(chunks: Sequence[str]) -> str:
-    """A digest of the sentences of a page, numbers left out; "" if there are few.
+def prose_digest(chunks: Sequence[str]) -> str | None:
+    """A digest of the sentences of a page, numbers left out; None if there are few.
 
     Two months of a calendar, or a list in two layouts, have the same.
 
@@ -114,6 +114,6 @@ def prose_digest(chunks: Sequence[str]) -> str:
     """
     sentences = [chunk for chunk in chunks if len(chunk) >= _SENTENCE]
     if sum(map(len, sentences)) < _MIN_PROSE:
-        return ""
+        return None
     text = "\n".join(sentences).encode("utf-8", "surrogatepass")
     return xxhash.xxh3_64_hexdigest(text.translate(None, b"0123456789"))

@@ -6,28 +6,36 @@ one and a simulation on a recorded link graph all follow the same order.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import msgspec
 
 from crawler.data import (
-    Document,
-    FrontierEntry,
     KnownUrl,
     Lang,
     Link,
+    Outcome,
+    PageFacts,
     PairScore,
     Score,
     ScoredUrl,
     Site,
 )
-from crawler.errors import FrontierError
+from crawler.frontier.entry import Cost, Lease, encode, entry_of, known_of, lease_of
+from crawler.frontier.learned import LearnedState
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import RunBudget, SiteYield, Spent
+from crawler.frontier.stores.single_worker import SingleWorker
 from crawler.groups import SiteGroups
-from crawler.protocols import FrontierStore, LearningScorer, PushCounts, UrlScorer
+from crawler.protocols import (
+    FrontierStore,
+    LearningScorer,
+    PushCounts,
+    UrlScorer,
+    Workers,
+)
 from crawler.switchers import declared_language
 from crawler.urls import host_of, site_of
 
@@ -36,35 +44,12 @@ SEED_SCORE = 10.0
 # A popped URL whose score fell is put back, unless it fell by less than this: putting
 # back costs a store round trip and changes nothing that matters.
 MIN_FALL = 0.01
-# What the scorer learned is saved when the pages since then are this share of the known
-# URLs, so that saving costs the same for each page however large the crawl is. A kill
-# costs it the last of what it learned, and nothing of what was found.
-SAVE_SHARE = 0.2
-MIN_SAVE = 200  # pages
 # URLs that need no look into the store when they are linked again: 10 MB.
 REMEMBERED = 50_000
 # How many fallen URLs are put back before one is taken anyway.
 MAX_PUT_BACK = 50
-# What came of a done URL, if not a page in a known language: a page in none, an error,
-# a redirect; or it was not fetched, as not worth it or not allowed.
-NO_LANGUAGE, NO_PAGE, MOVED, GIVEN_UP, FORBIDDEN = "?", "-", "->", "=", "x"
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """A URL that is being fetched."""
-
-    link: Link
-    site: Site
-    score: float
-    evidence: Mapping[str, float]
-    tries: int  # how often it failed before
-    scored_at: int = 0  # how many URLs were done when it got its score
-
-    @property
-    def url(self) -> str:
-        """The URL to fetch."""
-        return self.link.url
+# Outcomes that cost their site no request.
+_FREE = (Outcome.SKIPPED, Outcome.FORBIDDEN, Outcome.OTHER_SCHEME)
 
 
 class Frontier:
@@ -92,12 +77,12 @@ class Frontier:
         self.sites = sites if sites is not None else SiteYield()
         self.budget = budget or RunBudget()
         self.counts = counts if counts is not None else Counter()
+        self.workers = store if isinstance(store, Workers) else SingleWorker()
         self._learner = scorer if isinstance(scorer, LearningScorer) else None
+        self._learned = LearnedState(store, self.workers.worker, self._learner)
         # host → http or https, whichever gave a page first. A site links to itself by
         # both, and fetching everything twice would be half of the bandwidth.
         self._schemes: dict[str, str] = {}
-        self._unsaved = 0  # pages since the scorer's state was saved
-        self._saving: Iterator[str] | None = None  # what is being saved, part by part
         self._done = store.counts()["done"]
         self._dry = False  # what is pending belongs to sites that are closed
         self._taken_over: list[Site] = []
@@ -109,10 +94,10 @@ class Frontier:
 
     @property
     def has_open(self) -> bool:
-        """Is anything pending that may still be fetched, here or by another worker?"""
+        """Whether anything pending may still be fetched, here or by another worker."""
         if self._is_spent():
             return False
-        return (len(self.store) > 0 and not self._dry) or self.store.elsewhere()
+        return (len(self.store) > 0 and not self._dry) or self.workers.open_elsewhere()
 
     # ---------------------------------------------------------------- in
 
@@ -124,13 +109,13 @@ class Frontier:
             scored.append(ScoredUrl(Link(url, is_seed=True), SEED_SCORE))
         return self.push(scored)
 
-    def found(self, source: Document, links: Sequence[Link]) -> PushCounts:
+    def found(self, source: PageFacts, links: Sequence[Link]) -> PushCounts:
         """Score the links of a page as one batch and keep the new and the better."""
         kept = []
         links = list(map(self._unified, links))
         for link in links:
             if site_of(link.url) != source.site:
-                self._hear(source, link)
+                self._join_if_declared(source, link)
         for link in links:
             refusal = self.refusal(link)
             if refusal:
@@ -139,8 +124,8 @@ class Frontier:
                 kept.append(link)
         return self.push(self.scorer.score(source, kept)) if kept else PushCounts()
 
-    def _hear(self, source: Document, link: Link) -> None:
-        """A link to another site: does it say that the two sites are one?"""
+    def _join_if_declared(self, source: PageFacts, link: Link) -> None:
+        """Make two sites one group where a page declares the other its version."""
         langs, lang = self.sites.langs, source.lang
         if langs is None or lang is None or lang not in langs:
             return
@@ -152,7 +137,7 @@ class Frontier:
         ):
             self.counts["frontier/joined"] += 1
             self._joined(source.site)
-            self.store.save("groups", _json(self.sites.groups.groups()))
+            self.store.save("groups", msgspec.json.encode(self.sites.groups.groups()))
 
     def _joined(self, site: Site) -> None:
         """The site has become one of a group: they share scope, budget and beliefs."""
@@ -171,9 +156,9 @@ class Frontier:
     def push(self, scored: Sequence[ScoredUrl]) -> PushCounts:
         """Keep URLs that are scored already (redirect targets, raised links)."""
         if self._learner:
-            scored = [item for item in scored if not self._is_given_up(item)]
+            scored = [item for item in scored if not self._is_worthless(item)]
         fresh = [item for item in scored if not self._is_known(item)]
-        counts = self.store.push([self._entry(item) for item in fresh])
+        counts = self.store.push([entry_of(item, self._done) for item in fresh])
         ignored = counts.ignored + len(scored) - len(fresh)
         counts = replace(counts, ignored=ignored)
         self._remember(fresh)
@@ -184,7 +169,7 @@ class Frontier:
         return counts
 
     def _is_known(self, scored: ScoredUrl) -> bool:
-        """Would the store ignore it? Most links of a page are its site's menu."""
+        """Whether the store would ignore it: most links of a page are a menu's."""
         return scored.score <= self._offered.get(scored.link.url, -1.0)
 
     def _remember(self, offered: Iterable[ScoredUrl]) -> None:
@@ -194,19 +179,12 @@ class Frontier:
             known = self._offered.get(item.link.url, item.score)
             self._offered[item.link.url] = max(known, item.score)
 
-    def _is_given_up(self, scored: ScoredUrl) -> bool:
-        """Is a URL worth nothing? The scorer says why, as its only evidence."""
+    def _is_worthless(self, scored: ScoredUrl) -> bool:
+        """Whether a URL scores 0; the scorer gives the reason as its only evidence."""
         if scored.score > 0.0:
             return False
         self.counts[f"frontier/refused/trap/{next(iter(scored.evidence))}"] += 1
         return True
-
-    def _entry(self, scored: ScoredUrl) -> FrontierEntry:
-        link = scored.link
-        payload = _payload(scored, 0, self._done)
-        return FrontierEntry(
-            link.url, site_of(link.url), scored.score, link.depth, payload
-        )
 
     def redirected(self, lease: Lease, location: str) -> Link:
         """A redirect is a page with one link, worth what the page was worth.
@@ -220,7 +198,7 @@ class Frontier:
             self._schemes[host_of(location)] = scheme
         if link.is_seed:
             self.scope.extend(location)
-        self._release(lease, MOVED)
+        self._release(lease, Outcome.MOVED)
         self._spend(lease.site, None)
         refusal = self.refusal(link)
         if refusal:
@@ -228,7 +206,7 @@ class Frontier:
         else:
             if self._learner:
                 self._learner.redirected(lease.url, link)
-            self.push([ScoredUrl(link, lease.score, lease.evidence)])
+            self.push([replace(lease.scored, link=link)])
         return link
 
     # --------------------------------------------------------------- out
@@ -242,7 +220,7 @@ class Frontier:
         if self._is_spent():
             return None
         lease = self._next(busy)
-        if lease is None and not busy and not self.store.elsewhere(awake=True):
+        if lease is None and not busy and not self.workers.open_elsewhere(awake=True):
             if woken := self.sites.wake():
                 self._judged(woken)
                 lease = self._next(busy)
@@ -252,8 +230,8 @@ class Frontier:
         return lease
 
     def holds(self, lease: Lease) -> bool:
-        """Is a lease that had to wait still ours?"""
-        return self.store.holds(lease.url)
+        """Whether a lease that had to wait is still this worker's."""
+        return self.workers.holds(lease.url)
 
     def _next(self, busy: Collection[Site]) -> Lease | None:
         put_back = 0
@@ -268,21 +246,20 @@ class Frontier:
             unified = self._unified(lease.link)
             if unified is not lease.link:  # linked before we knew
                 self.store.release(lease.url, done=True)
-                self.push([ScoredUrl(unified, lease.score, lease.evidence)])
+                self.push([replace(lease.scored, link=unified)])
                 continue
             if self._learner is None or lease.link.is_seed or put_back == MAX_PUT_BACK:
                 return lease
-            was = ScoredUrl(lease.link, lease.score, lease.evidence)
-            now = self._learner.current(was)
-            if self._is_given_up(now):
+            now = self._learner.current(lease.scored)
+            if self._is_worthless(now):
                 lease = replace(lease, score=now.score, evidence=now.evidence)
-                self._release(lease, GIVEN_UP)
+                self._release(lease, Outcome.SKIPPED)
                 continue
             if now.score >= lease.score - MIN_FALL:
                 return lease
             put_back += 1
             self.counts["frontier/put_back"] += 1
-            payload = _payload(now, lease.tries, self._done)
+            payload = encode(now, tries=lease.tries, scored_at=self._done)
             self._put_back(lease, now.score, payload)
         return None
 
@@ -302,36 +279,35 @@ class Frontier:
     def fetched(
         self,
         lease: Lease,
-        document: Document | None,
+        page: PageFacts | None,
         *,
         size: int = 0,
         seconds: float = 0.0,
     ) -> None:
-        """A URL is done; its document, if it is one, may raise others.
+        """Mark a URL as done; its page, if one came, may raise others.
 
-        `size`, `seconds`: of the answer, for the budget of its site.
+        `size` (bytes), `seconds`: of the answer, for the budget of its site.
         """
-        lang = None
-        if document is not None:
-            lang = document.lang
+        lang = page.lang if page else None
+        if page is not None:
             scheme = lease.url.partition("://")[0]
             self._schemes.setdefault(host_of(lease.url), scheme)
-        outcome = (lang or NO_LANGUAGE) if document else NO_PAGE
-        self._release(lease, outcome, size, seconds)
+        outcome = Outcome.PAGE if page else Outcome.NO_PAGE
+        self._release(lease, outcome, lang, size, seconds)
         self._spend(lease.site, lang, size, seconds)
-        self._unsaved += 1
+        self._learned.page_done()
         if self._learner:
-            self.push(self._learner.fetched(lease.link, document))
+            self.push(self._learner.fetched(lease.link, page))
 
     def forbidden(self, lease: Lease) -> None:
-        """robots.txt forbids a URL: it is done, and has cost its site nothing."""
+        """Mark a URL that robots.txt forbids as done; it has cost its site nothing."""
         self.counts["frontier/refused/robots"] += 1
-        self._release(lease, FORBIDDEN)
+        self._release(lease, Outcome.FORBIDDEN)
         if self._learner:
             self.push(self._learner.fetched(lease.link, None))
 
     def postponed(self, lease: Lease) -> None:
-        """A URL gave no answer: the next session tries it again."""
+        """Leave a URL that gave no answer to the next session."""
         self.counts["frontier/postponed"] += 1
         self.store.postpone(lease.url)
         if self._learner:
@@ -346,15 +322,15 @@ class Frontier:
         self._judged(self.sites.groups.members(site))
 
     def _judged(self, sites: Iterable[Site]) -> None:
-        """Tell the store what is to be had of sites, as other workers ask it."""
+        """Tell other workers which sites are closed and which rest."""
         for site in sites:
             if site in self.sites.closed:
-                self.store.retire(site)
+                self.workers.close_site(site)
             else:
-                self.store.rest(site, site in self.sites.resting)
+                self.workers.set_resting(site, site in self.sites.resting)
 
     def _is_spent(self) -> bool:
-        """Has the run, all its workers, cost what it may, with what is on its way?"""
+        """Whether the run, all its workers, has cost what it may."""
         if not (self.budget.pages or self.budget.bytes):
             return False
         cost = self.store.tally({"pages": 0, "bytes": 0})
@@ -362,29 +338,39 @@ class Frontier:
         return 0 < self.budget.pages <= pages or 0 < self.budget.bytes <= cost["bytes"]
 
     def _release(
-        self, lease: Lease, outcome: str, size: int = 0, seconds: float = 0.0
+        self,
+        lease: Lease,
+        outcome: Outcome,
+        lang: Lang | None = None,
+        size: int = 0,
+        seconds: float = 0.0,
     ) -> None:
-        scored = ScoredUrl(lease.link, lease.score, lease.evidence)
         limits = self.sites.budget
-        cost = (size, round(seconds, 1)) if limits.bytes or limits.seconds else None
-        payload = _payload(scored, lease.tries, lease.scored_at, outcome, cost)
+        wanted = limits.bytes or limits.seconds
+        payload = encode(
+            lease.scored,
+            tries=lease.tries,
+            scored_at=lease.scored_at,
+            outcome=outcome,
+            lang=lang,
+            cost=Cost(size, round(seconds, 1)) if wanted else None,
+        )
         self.store.release(lease.url, done=True, payload=payload)
         self._done += 1
 
     def paired(self, pairs: Sequence[PairScore]) -> None:
-        """Pairs were accepted by the aligner: the one backward edge."""
+        """Take the aligner's accepted pairs, for the order to learn from."""
         if self._learner and pairs:
             self.push(self._learner.paired(pairs))
 
     def retry(self, lease: Lease, *, max_tries: int) -> bool:
         """Put a failed URL back, behind its equals, unless it has had its tries."""
         tries = lease.tries + 1
-        scored = ScoredUrl(lease.link, lease.score, lease.evidence)
         if tries >= max_tries:
             return False
         # half: what failed once fails often, and others wait
         score = min(lease.score, 1.0) / 2
-        payload = _payload(scored, tries, lease.scored_at)
+        payload = encode(lease.scored, tries=tries, scored_at=lease.scored_at)
         self._put_back(lease, score, payload)
         self._dry = False
         return True
@@ -393,71 +379,39 @@ class Frontier:
 
     def commit(self) -> None:
         """Make everything so far survive a kill."""
-        if self._saving is None:
-            share = SAVE_SHARE * self.counts["frontier/added"]
-            if self._unsaved >= max(MIN_SAVE, share):
-                self._saving = self._save_learned()
-        elif next(self._saving, None) is None:
-            self._saving = None
+        self._learned.step(self.sites, self.counts["frontier/added"])
         self.store.commit()
-
-    def _save_learned(self) -> Iterator[str]:
-        """Save what was learned in parts: all at once stops a crawl for seconds.
-
-        Until the last part is there, what was saved before stands.
-        """
-        self._unsaved = 0
-        self.store.save("sites", _json(self.sites.state()))
-        names: list[str] = []
-        turn = "b" if self._saved_parts()[:1] == [self._part("a", 0)] else "a"
-        for number, part in enumerate(self._learner.state() if self._learner else ()):
-            names.append(self._part(turn, number))
-            self.store.save(names[-1], part)
-            yield names[-1]
-        self.store.save("scorer", _json(names))
-
-    def _part(self, turn: str, number: int) -> str:
-        """The name of a part; two turns, so that one is whole."""
-        return f"scorer/{self.store.worker}/{turn}/{number}"
-
-    def _saved_parts(self) -> list[str]:
-        """The names under which the parts of what was learned are saved."""
-        try:
-            names = json.loads(self.store.load("scorer") or b"[]")
-        except ValueError as error:
-            raise FrontierError(
-                "what the scorer had learned was written by another version (crawl into"
-                " a new RUN_DIR)"
-            ) from error
-        return list(map(str, names))
 
     def restore(self) -> None:
         """After a restart: let the scorer go on from what was saved and is known."""
-        self.sites.groups = SiteGroups(json.loads(self.store.load("groups") or b"[]"))
-        self.sites.restore(json.loads(self.store.load("sites") or b"{}"))
-        known = self._recall(self.store.sites())
+        load = self.store.load
+        self.sites.groups = SiteGroups(msgspec.json.decode(load("groups") or b"[]"))
+        self.sites.restore(msgspec.json.decode(load("sites") or b"{}"))
         if self._learner:
             for members in self.sites.groups.groups():
                 self._learner.joined(members)
-            saved = (self.store.load(name) or b"" for name in self._saved_parts())
-            self._learner.restore(saved, known)
-        for _ in known:  # whatever a scorer leaves
-            pass
+        self._restore_sites(self.store.sites(), self._learned.parts())
         for members in self.sites.groups.groups():
             self.scope.join(members)
         self._judged(self.sites.barred())
-        self._taken_over += self.store.adopted()
+        self._taken_over += self.workers.take_adopted()
+
+    def _restore_sites(
+        self, sites: Iterable[Site], learned: Iterable[bytes] = ()
+    ) -> None:
+        """Go on with sites from what the store knows of them."""
+        known = self._recall(sites)
+        if self._learner:
+            self._learner.restore(learned, known)
+        for _ in known:  # whatever a scorer leaves
+            pass
 
     def _adopt(self) -> bool:
-        """A pop may bring sites that another worker had: go on from what it knew."""
-        sites = self.store.adopted()
+        """Go on with sites that a pop brought from another worker; False if none."""
+        sites = self.workers.take_adopted()
         if sites:
             self._offered.clear()  # it may have lowered scores, or lost what it had
-            known = self._recall(sites)
-            if self._learner:
-                self._learner.restore((), known)
-            for _ in known:
-                pass
+            self._restore_sites(sites)
             self._judged(sites)
             self._taken_over += sites
         return bool(sites)
@@ -468,119 +422,23 @@ class Frontier:
         return sites
 
     def _recall(self, sites: Iterable[Site]) -> Iterator[KnownUrl]:
-        """Every known URL; on the way, what they say of scope, schemes and budgets."""
+        """Every known URL; scope, schemes and budgets are restored on the way."""
         for site in sites:
             spent = Spent()
-            for known in self.store.scan(site):
-                url = known.entry.url
-                if link_of(known.entry).is_seed:  # also where a seed had moved to
+            for stored in self.store.scan(site):
+                known, cost = known_of(stored)
+                url = known.link.url
+                if known.link.is_seed:  # also where a seed had moved to
                     self.scope.extend(url)
-                if (
-                    known.state == "done"
-                    and outcome_of(known.entry) not in _NOT_FETCHED
-                ):
+                if known.outcome == Outcome.PAGE:
                     self._schemes.setdefault(host_of(url), url.partition("://")[0])
-                if known.state == "done":
-                    spent += self._cost_of(known.entry)
+                if known.outcome is not None and known.outcome not in _FREE:
+                    size, seconds = (cost.size, cost.seconds) if cost else (0, 0.0)
+                    spent += self.sites.cost(known.lang, size, seconds)
                 yield known
             self.sites.recall(site, spent)
 
-    def _cost_of(self, entry: FrontierEntry) -> Spent:
-        """What a done URL has cost its site."""
-        outcome = outcome_of(entry)
-        if outcome in (None, GIVEN_UP, FORBIDDEN):
-            return Spent()
-        size, seconds = _read(entry.payload).get("c", (0, 0.0))
-        return self.sites.cost(outcome, size, seconds)
-
     def close(self) -> None:
         """Save what was learned and give the storage back."""
-        for _ in self._save_learned():
-            pass
+        self._learned.save(self.sites)
         self.store.close()
-
-
-# json.dumps makes one of these at each call, which takes longer than the encoding
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-
-
-def _payload(
-    scored: ScoredUrl,
-    tries: int,
-    scored_at: int,
-    outcome: str | None = None,
-    cost: tuple[int, float] | None = None,
-) -> bytes:
-    """The link and its evidence as small JSON; what is empty is left out."""
-    link = scored.link
-    data: dict[str, Any] = {"d": link.depth, "n": scored_at}
-    if link.source_url:
-        data["s"] = link.source_url
-    if link.anchor:
-        data["a"] = link.anchor
-    if link.hreflang:
-        data["l"] = link.hreflang
-    if link.rel:
-        data["r"] = link.rel
-    if link.is_seed:
-        data["seed"] = 1
-    if scored.evidence:
-        data["e"] = {name: round(value, 4) for name, value in scored.evidence.items()}
-    if tries:
-        data["t"] = tries
-    if outcome is not None:
-        data["o"] = outcome
-    if cost is not None:
-        data["c"] = cost
-    return _ENCODER.encode(data).encode("utf-8", "surrogatepass")
-
-
-def _json(data: Any) -> bytes:  # whatever JSON can say
-    return _ENCODER.encode(data).encode("utf-8", "surrogatepass")
-
-
-def link_of(entry: FrontierEntry) -> Link:
-    """The link that an entry was made of."""
-    return _link(entry, _read(entry.payload))
-
-
-def _link(entry: FrontierEntry, data: Mapping[str, Any]) -> Link:
-    return Link(
-        entry.url,
-        data.get("s"),
-        data.get("a", ""),
-        data.get("l"),
-        data.get("r", ""),
-        entry.depth,
-        is_seed=bool(data.get("seed")),
-    )
-
-
-# None: a URL that is done since its host turned out to answer to the other scheme.
-_NOT_FETCHED = (None, NO_PAGE, MOVED, GIVEN_UP, FORBIDDEN)
-
-
-def outcome_of(entry: FrontierEntry) -> str | None:
-    """What came of a done URL: its language, or one of the constants above."""
-    outcome: str | None = _read(entry.payload).get("o")
-    return outcome
-
-
-def lease_of(entry: FrontierEntry) -> Lease:
-    """The link, the score and the evidence of an entry."""
-    data = _read(entry.payload)
-    return Lease(
-        _link(entry, data),
-        entry.site,
-        entry.score,
-        data.get("e", {}),
-        data.get("t", 0),
-        data.get("n", 0),
-    )
-
-
-def _read(payload: bytes) -> dict[str, Any]:
-    if not payload:
-        return {}
-    data = json.loads(payload.decode("utf-8", "surrogatepass"))
-    return data if isinstance(data, dict) else {}

@@ -20,7 +20,7 @@ from crawler.aligner.aligner import Aligner
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.features import Featurizer
 from crawler.aligner.profile import AlignProfile
-from crawler.data import Document, Lang, LangPair, Page, PairScore, Site
+from crawler.data import Document, Lang, LangPair, Page, PairScore, Rel, Site
 from crawler.extract.convert import as_html
 from crawler.extract.document import Reading, read_page
 from crawler.extract.plain import build_text_document
@@ -63,7 +63,7 @@ class Extractor:
             yield from self._of_document(reading.document, counts)
         elif reading.sitemap is not None:
             for link in reading.sitemap.links:
-                if link.rel == "alternate" and link.source_url and link.hreflang:
+                if link.rel == Rel.ALTERNATE and link.source_url and link.hreflang:
                     said = Versions(link.source_url, {link.hreflang: (link.url,)})
                     group = group_key(site_of(link.source_url))
                     yield PageRecord(group, None, None, encode(None, said))

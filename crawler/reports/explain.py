@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from crawler.data import FrontierEntry
+from crawler.data import Outcome, StoredUrl
 from crawler.errors import RunDirError
-from crawler.frontier.frontier import GIVEN_UP, lease_of, outcome_of
+from crawler.frontier.entry import known_of, lease_of
 from crawler.frontier.stores.open import open_frontier
 from crawler.lines import printable
 from crawler.rundir import RunDir
@@ -45,10 +45,10 @@ def _explained(run_dir: RunDir, url: str) -> Iterator[str]:
         yield from _found_on(visit.source, visit.depth)
         yield from _outcome(visit)
     if not visits:
-        entry = _known(run_dir, url)
-        lease = lease_of(entry)
-        given_up = outcome_of(entry) == GIVEN_UP
-        yield f"{url}: {'given up' if given_up else 'not fetched'}"
+        stored = _stored(run_dir, url)
+        lease = lease_of(stored.entry)
+        skipped = known_of(stored)[0].outcome == Outcome.SKIPPED
+        yield f"{url}: {'skipped' if skipped else 'not fetched'}"
         yield from _score(lease.score, lease.evidence, lease.scored_at)
         yield from _found_on(lease.link.source_url, lease.link.depth)
         if lease.tries:
@@ -61,13 +61,13 @@ def _visits(run_dir: RunDir, url: str) -> Iterator[tuple[int, Visit]]:
             yield number, visit
 
 
-def _known(run_dir: RunDir, url: str) -> FrontierEntry:
+def _stored(run_dir: RunDir, url: str) -> StoredUrl:
     if run_dir.frontier.exists():
         store = open_frontier(f"sqlite:{run_dir.frontier}")
         try:
-            for known in store.scan(site_of(url)):
-                if known.entry.url == url:
-                    return known.entry
+            for stored in store.scan(site_of(url)):
+                if stored.entry.url == url:
+                    return stored
         finally:
             store.close()
     raise RunDirError(

@@ -19,12 +19,13 @@ from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 from twisted.python.failure import Failure
 
-from crawler.components.address_guard import AddressRules
 from crawler.components.checks import check_project, check_settings
 from crawler.components.exchange import exchange_of
 from crawler.data import Lang
 from crawler.errors import ProfileError
 from crawler.extract.document import Reading, read_page
+from crawler.fetch.errors import FetchError
+from crawler.fetch.guard import AddressRules
 from crawler.frontier.robots import REFUSE_ALL, RobotsRules, origin_of, rules_of
 from crawler.warc.exchange import page_of
 
@@ -168,8 +169,11 @@ class SeedCheck(Spider):
 
     def _failed(self, failure: Failure) -> None:
         about = failure.request.meta["about"]  # type: ignore[attr-defined]
-        error = failure.type.__name__ if failure.type else "unknown"
-        self._say(about["seed"], f"no_answer/{error}", about["url"])
+        error = failure.value
+        reason = (
+            error.failure if isinstance(error, FetchError) else type(error).__name__
+        )
+        self._say(about["seed"], f"no_answer/{reason}", about["url"])
 
     def _say(
         self, seed: str, outcome: str, url: str, reading: Reading | None = None

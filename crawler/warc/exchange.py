@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
+from http import HTTPStatus
 
 from crawler.data import Page
 from crawler.urls import split
@@ -18,6 +19,8 @@ from crawler.warc.http import HttpResponse, decode_body
 from crawler.warc.record import Headers, one_line, uri
 
 HTML = "text/html; charset=utf-8"  # what a page is converted to
+# Headers that are untrue of a body without its codings.
+_UNTRUE = ("content-encoding", "transfer-encoding", "content-length")
 _BREAKS = re.compile(rb"[\r\n\0]+")
 
 
@@ -38,6 +41,30 @@ class Exchange:
     truncated: str | None = None  # why the body is not whole: length, time, disconnect
     # the page as HTML (UTF-8), if the answer was something else (PDF, JavaScript)
     converted: bytes | None = None
+
+    @classmethod
+    def of_page(cls, page: Page, fetched_at: datetime) -> Exchange:
+        """The answer that a page, whose body is decoded, was or could have been."""
+        return cls(
+            page.url,
+            page.status,
+            tuple(
+                (name.encode("latin-1", "replace"), value.encode("latin-1", "replace"))
+                for name, value in page.headers
+                if name.lower() not in _UNTRUE
+            ),
+            page.body,
+            fetched_at,
+            reason=phrase_of(page.status),
+        )
+
+
+def phrase_of(status: int) -> str:
+    """The words that usually follow a status, empty if there are none."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
 
 
 def request_head(exchange: Exchange) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.data import FrontierEntry, KnownUrl
+from crawler.data import FrontierEntry, StoredUrl, UrlState
 from crawler.frontier.stores.open import open_frontier
 from crawler.protocols import FrontierStore, PushCounts
 
@@ -175,7 +175,7 @@ def test_a_released_url_may_have_a_lower_score_and_a_new_payload(store):
     store.release(first.url, done=False, score=0.1, payload=b"second try")
     assert pop_all(store)[0] == "a.is/y"
     [x] = [known for known in store.scan("a.is") if known.entry.url == first.url]
-    assert x == KnownUrl(entry("x", 0.1, payload=b"second try"), "done")
+    assert x == StoredUrl(entry("x", 0.1, payload=b"second try"), UrlState.DONE)
 
 
 def test_a_lowered_url_can_be_raised_again(store):
@@ -228,9 +228,9 @@ def test_scan_gives_a_sites_urls_in_the_order_of_first_pushes(store):
     store.pop()  # x
     store.release(store.pop().url, done=True)  # z
     assert list(store.scan("a.is")) == [
-        KnownUrl(entry("x", 0.5), "leased"),
-        KnownUrl(entry("y", 0.2), "pending"),
-        KnownUrl(entry("z", 0.3), "done"),
+        StoredUrl(entry("x", 0.5), UrlState.LEASED),
+        StoredUrl(entry("y", 0.2), UrlState.PENDING),
+        StoredUrl(entry("z", 0.3), UrlState.DONE),
     ]
     assert list(store.scan("nowhere.is")) == []
 
@@ -288,15 +288,6 @@ def test_many_sites_and_many_busy_ones(store):
     assert store.pop().site == "s000.is"
 
 
-def test_a_url_is_held_until_it_is_released(store):
-    store.push([entry("x", 0.5)])
-    url = store.pop().url
-    assert store.holds(url)
-    store.release(url, done=True)
-    assert not store.holds(url)
-    assert not store.holds("https://a.is/never")
-
-
 def test_a_postponed_url_waits_for_the_next_session(store):
     store.push([entry("x", 0.9), entry("y", 0.5)])
     store.postpone(store.pop().url)
@@ -311,10 +302,3 @@ def test_counters_of_the_run_add_up(store):
     store.commit()
     assert dict(store.tally({"pages": 1, "bytes": 7})) == {"pages": 3, "bytes": 7}
     assert store.tally({})["pages"] == 3
-
-
-def test_a_retired_site_keeps_what_it_knows(store):
-    store.push([entry("x", 0.5), entry("y", 0.5, site="b.is")])
-    store.retire("a.is")
-    assert [known.entry.url for known in store.scan("a.is")] == ["https://a.is/x"]
-    assert pop_all(store, busy={"a.is"}) == ["b.is/y"]

@@ -214,13 +214,13 @@ def no_answer(route: Route, error: str) -> Attack:
     return Attack({"/attack": route}, {"/attack": f"no_answer/{error}"})
 
 
-TIMEOUT, LOSS = "DownloadTimeoutError", "ResponseDataLossError"
-FAILED, CANCELLED = "DownloadFailedError", "DownloadCancelledError"
+TIMEOUT, LOSS, CANCELLED = "timeout", "incomplete", "too_large"
+FAILED, CLOSED = "not_http", "disconnected"
 
 ATTACKS: dict[str, Attack] = {
     # --- the connection
     "silence": no_answer(silence, TIMEOUT),
-    "slow_loris_status": no_answer(drip(b"HTTP/1.1 2", b""), TIMEOUT),
+    "slow_loris_status": no_answer(drip(b"HTTP/1.1 2", b"0"), TIMEOUT),
     "slow_loris_headers": no_answer(drip(OK, b"X-Slow: 1\r\n"), TIMEOUT),
     "slow_loris_body": no_answer(drip(OK + b"\r\n<p>", b"a"), TIMEOUT),
     "endless_body": no_answer(endless, CANCELLED),
@@ -229,9 +229,9 @@ ATTACKS: dict[str, Attack] = {
     "endless_interim_answers": no_answer(
         endless_of(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n" * 500), FAILED
     ),
-    "reset": no_answer(reset, FAILED),
+    "reset": no_answer(reset, CLOSED),
     "premature_close": no_answer(half, LOSS),
-    "closed_in_headers": no_answer(raw(OK), FAILED),
+    "closed_in_headers": no_answer(raw(OK), CLOSED),
     # --- framing
     "length_too_large": no_answer(
         raw(OK + b"Content-Length: 99999999999999999999\r\n\r\n", b"<p>x"), CANCELLED
@@ -449,12 +449,12 @@ ATTACKS: dict[str, Attack] = {
     # --- robots.txt
     "robots_endless": Attack(
         {"/robots.txt": endless_of(OK + b"\r\n", b"Disallow: /x\n" * 900)},
-        counters=("robots/failed/DownloadCancelledError",),
+        counters=("robots/failed/too_large",),
         pair=False,
     ),
     "robots_slow_loris": Attack(
         {"/robots.txt": drip(OK + b"\r\n", b"a")},
-        counters=("robots/failed/DownloadTimeoutError",),
+        counters=("robots/failed/timeout",),
         pair=False,
     ),
     "robots_error": Attack(

@@ -113,7 +113,7 @@ def test_a_recording_that_is_not_there(run_dir, tmp_path):
     ("settings", "what"),
     [
         ({"URL_SCORER": "crawler.nowhere.Scorer"}, "cannot load"),
-        ({"URL_LANGUAGE_MODEL": "json.JSONDecoder"}, "no model"),
+        ({"URL_LANGUAGE_MODEL": "json.JSONDecoder"}, "not a model"),
         ({"FRONTIER_URL": "mysql://host/db"}, "names no frontier"),
         ({"DOWNLOAD_TIMEOUT": "soon"}, "DOWNLOAD_TIMEOUT=soon"),
     ],
@@ -143,8 +143,8 @@ def test_an_argument_that_nobody_reads(run_dir):
 @pytest.mark.parametrize(
     ("seed", "reason"),
     [
-        ("https://nowhere.invalid/", "CannotResolveHostError"),
-        ("http://127.0.0.1:1/", "DownloadConnectionRefusedError"),
+        ("https://nowhere.invalid/", "no_address"),
+        ("http://127.0.0.1:1/", "refused"),
     ],
 )
 def test_nobody_answers(run_dir, seed, reason):

@@ -13,7 +13,7 @@ import time
 from itertools import count
 from pathlib import Path
 
-from crawler.data import FrontierEntry, KnownUrl
+from crawler.data import FrontierEntry, StoredUrl, UrlState
 from crawler.frontier.stores.memory import MemoryFrontier
 from crawler.frontier.stores.sqlite import SqliteFrontier
 from crawler.protocols import FrontierStore
@@ -52,14 +52,14 @@ def crawl(path: str, first: int) -> None:
         print(number, flush=True)
 
 
-def known(store: FrontierStore) -> list[KnownUrl]:
+def known(store: FrontierStore) -> list[StoredUrl]:
     return [url for site in SITES for url in store.scan(site)]
 
 
 def end_leases(store: FrontierStore) -> None:
     """What a kill does to leased URLs."""
     for url in known(store):
-        if url.state == "leased":
+        if url.state == UrlState.LEASED:
             store.release(url.entry.url, done=False)
 
 

@@ -102,7 +102,7 @@ def test_a_clock_that_goes_back_holds_nothing_up(way, tmp_path):
     assert done.returncode == 0, done.stderr
     run = Run(tmp_path / "run")
     assert len(run.pairs) == len(TOWN.gold("en", "is"))
-    assert run.stats["fetch/failed/DownloadTimeoutError"] == 3
+    assert run.stats["fetch/failed/timeout"] == 3
 
 
 # ------------------------------------------------------------------ file handles

@@ -139,7 +139,7 @@ def test_it_ends_with_a_crawl_that_is_killed_before_it_said_a_word():
     ours.close()
     with theirs:
         told = [str(theirs.fileno()), "INFO", "%(message)s", "%H:%M"]
-        command = [sys.executable, "-m", "crawler.intake", *told]
+        command = [sys.executable, "-m", "crawler.crawl", *told]
         ended = subprocess.run(
             command,
             check=False,

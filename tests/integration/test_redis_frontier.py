@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.data import Document, FrontierEntry, KnownUrl, LangPair, Link
+from crawler.data import FrontierEntry, LangPair, Link, PageFacts, StoredUrl
 from crawler.errors import FrontierError, UsageError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
@@ -59,7 +59,7 @@ def kill(store: RedisFrontier) -> None:
 
 def crawl(store: RedisFrontier, fetched: list[tuple[str, str, float]]) -> None:
     """Fetch all that there is, as one worker; ends when nobody has anything left."""
-    while len(store) or store.elsewhere():
+    while len(store) or store.open_elsewhere():
         found = store.pop()
         if found is None:
             time.sleep(0.05)
@@ -113,7 +113,7 @@ def test_who_comes_late_gets_a_share_of_what_was_begun(run):
     assert set(first.sites()) == {"0.is", "3.is"}  # one is in hand
     late._looked = float("-inf")
     assert late.pop().site in ("1.is", "2.is")
-    assert set(late.adopted()) == {"1.is", "2.is"}
+    assert set(late.take_adopted()) == {"1.is", "2.is"}
     assert first.holds(in_hand.url)
     assert late.counts()["done"] == pages
 
@@ -125,7 +125,7 @@ def test_what_is_pushed_to_a_site_of_another_worker_gets_there(run):
     assert theirs.push([entry("a.is", 1, 0.9)] * 2).ignored == 2
     theirs.commit()
     assert theirs.pop() is None
-    assert theirs.elsewhere()
+    assert theirs.open_elsewhere()
     ours.push([entry("a.is", 2, 0.1)])
     ours.commit()
     assert [ours.pop().depth for _ in range(3)] == [1, 0, 2]
@@ -143,12 +143,12 @@ def test_a_killed_worker_loses_its_sites_and_nothing_else(run):
 
     heir = run("heir", lease=5)
     found = []
-    assert heir.adopted() == []
+    assert heir.take_adopted() == []
     while item := heir.pop():
         found.append(item.depth)
         heir.release(item.url, done=True)
     assert found == [3, 2, 1, 0]
-    assert (heir.adopted(), heir.adopted()) == (["a.is"], [])
+    assert (heir.take_adopted(), heir.take_adopted()) == (["a.is"], [])
     assert next(iter(k for k in heir.scan("a.is") if k.state == "done"))
     heir.commit()
 
@@ -159,7 +159,7 @@ def test_a_killed_worker_loses_its_sites_and_nothing_else(run):
     assert dead.pop() is None
     assert heir.counts() == {"pending": 0, "leased": 0, "done": 5}
     urls = {known.entry.url: known for known in heir.scan("a.is")}
-    assert urls["https://a.is/4"] == KnownUrl(
+    assert urls["https://a.is/4"] == StoredUrl(
         FrontierEntry("https://a.is/4", "a.is", 0.4, 4, b"page 4"), "done"
     )
 
@@ -172,7 +172,7 @@ def test_the_last_url_of_a_site_is_not_lost_while_it_is_in_hand(run):
     dead._write(["a.is"])  # as when the lease is renewed
     other._looked = float("-inf")
     assert other.pop() is None
-    assert other.elsewhere()  # it does not end before the others
+    assert other.open_elsewhere()  # it does not end before the others
     kill(dead)
     time.sleep(0.5)
     other._looked = float("-inf")
@@ -181,7 +181,7 @@ def test_the_last_url_of_a_site_is_not_lost_while_it_is_in_hand(run):
     other.commit()
     other._looked = float("-inf")
     assert other.pop() is None
-    assert not other.elsewhere()
+    assert not other.open_elsewhere()
 
 
 def test_a_worker_keeps_its_sites_in_a_step_that_is_longer_than_its_lease(run):
@@ -263,19 +263,19 @@ def test_a_restart_of_redis_with_its_data_costs_a_wait(tmp_path_factory):
     server.kill()
 
 
-def test_nobody_waits_for_a_site_that_is_retired(run):
+def test_nobody_waits_for_a_site_that_is_closed(run):
     ours, theirs = run("a"), run("b")
     ours.push([entry("a.is", 0), entry("a.is", 1)])
     ours.commit()
     assert theirs.pop() is None
-    assert theirs.elsewhere()
+    assert theirs.open_elsewhere()
     ours.release(ours.pop().url, done=True)
-    ours.retire("a.is")
+    ours.close_site("a.is")
     assert ours.push([entry("a.is", 2)]).added == 1  # it stays known
     ours.commit()
     theirs._looked = float("-inf")
     assert theirs.pop() is None
-    assert not theirs.elsewhere()
+    assert not theirs.open_elsewhere()
     # who wants more of it, in a later session, takes it and has all of it
     ours.close()
     later = run("a")
@@ -308,7 +308,11 @@ def test_a_site_keeps_its_budget_when_it_changes_hands(run):
     first.seed(["https://a.is/"])
     for page in range(3):
         lease = first.next()
-        document = Document(lease.url, "a.is", "en", 1.0, "", (), (), (), "")
+        document = PageFacts(
+            url=lease.url,
+            site="a.is",
+            lang="en",
+        )
         first.fetched(lease, document, size=1000, seconds=0.5)
         links = [Link(f"https://a.is/{page}/{n}", lease.url) for n in range(3)]
         first.found(document, links)
@@ -338,7 +342,11 @@ def test_a_site_rests_until_no_worker_has_a_better_one(run):
         worker.store._looked = float("-inf")
         if lease := worker.next():
             lang = langs[int(lease.url[-1]) % 2 * 2 :][:2]
-            document = Document(lease.url, lease.site, lang, 1.0, "", (), (), (), "")
+            document = PageFacts(
+                url=lease.url,
+                site=lease.site,
+                lang=lang,
+            )
             worker.fetched(lease, document)
             worker.commit()
         return lease and lease.site
@@ -363,7 +371,7 @@ def test_a_site_rests_until_no_worker_has_a_better_one(run):
 def test_a_site_that_rests_is_taken_when_there_is_no_other(run):
     first, second = run("a", pause=0), run("b", pause=0)
     first.push([entry("rests.is", 0), entry("open.is", 0, 0.1)])
-    first.rest("rests.is", True)
+    first.set_resting("rests.is", True)
     first.close()
     assert second.pop().site == "open.is"
     second._looked = float("-inf")

@@ -10,7 +10,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from crawler.frontier.frontier import GIVEN_UP, outcome_of
+from crawler.data import Outcome
+from crawler.frontier.entry import known_of
 from crawler.frontier.stores.open import open_frontier
 from tests.commands import Run, bifocal, crawl, pair_urls
 from tests.webserver import Route, Server, page
@@ -118,21 +119,21 @@ def test_what_was_given_up_is_counted_by_reason(trapped):
     assert stats["frontier/copies"] > 100
 
 
-def test_a_url_that_was_given_up_is_explained(trapped):
+def test_a_url_that_was_skipped_is_explained(trapped):
     _, run = trapped
-    (given_up,) = islice(given_up_urls(run), 1)
-    said = bifocal("explain", run.path, given_up)
+    (skipped,) = islice(skipped_urls(run), 1)
+    said = bifocal("explain", run.path, skipped)
     assert said.returncode == 0, said.stderr
-    assert "given up" in said.stdout
+    assert "skipped" in said.stdout
     assert "changes nothing" in said.stdout
 
 
-def given_up_urls(run: Run) -> Iterator[str]:
+def skipped_urls(run: Run) -> Iterator[str]:
     store = open_frontier(f"sqlite:{run.path / 'frontier.sqlite'}")
     try:
         for site in store.sites():
             for known in store.scan(site):
-                if outcome_of(known.entry) == GIVEN_UP:
+                if known_of(known)[0].outcome == Outcome.SKIPPED:
                     yield known.entry.url
     finally:
         store.close()

@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from crawler.data import FrontierEntry, KnownUrl
+from crawler.data import FrontierEntry, StoredUrl
 from crawler.frontier.stores.open import open_frontier
 from crawler.protocols import PushCounts
 
@@ -110,7 +110,7 @@ class SortedList(RuleBasedStateMachine):
 
     @rule(site=st.sampled_from(SITES))
     def scan(self, site):
-        known = [KnownUrl(r.entry, r.state) for r in self.rows if r.entry.site == site]
+        known = [StoredUrl(r.entry, r.state) for r in self.rows if r.entry.site == site]
         assert list(self.store.scan(site)) == known
 
     @invariant()

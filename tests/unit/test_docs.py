@@ -15,7 +15,7 @@ import pytest
 from scrapy.settings import default_settings
 
 import crawler.cli
-from crawler.components import crawl_log
+from crawler.crawl import log as crawl_log
 from crawler.rundir import RunDir
 from crawler.seeds import read_seeds
 from crawler.sinks.pairs import COLUMNS
@@ -193,7 +193,7 @@ def test_every_file_of_a_run_directory_is_documented():
 
 
 def test_the_metadata_fields_are_documented():
-    text = text_of("crawler/intake/intake.py")
+    text = text_of("crawler/crawl/intake.py")
     documented = section("WARC")
     for name in re.findall(r'yield f?"([\w-]+)', text):
         assert name in documented

@@ -85,7 +85,9 @@ def declared_by(url: str, document: Document) -> list[Declared]:
     """The other versions that a page declares."""
     found = []
     for link in document.links:
-        named = {link.hreflang} if link.hreflang else switcher_languages(link.anchor)
+        named = (
+            {link.hreflang} if link.hreflang else switcher_languages(link.anchor or "")
+        )
         if len(named) == 1:
             found.append(Declared(url, link.url, *named))
     return found

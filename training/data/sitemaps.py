@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from crawler.data import Lang, LangPair
+from crawler.data import Lang, LangPair, Rel
 from crawler.extract.sitemap import Sitemap, read_sitemap
 from training.data.evidence import Declared, declared_pairs
 from training.data.tables import Tables, UrlRow
@@ -33,7 +33,7 @@ def read_sitemaps(sitemaps: Iterable[Sitemap], counts: Counter[str]) -> Tables:
                 counts["dropped/no language"] += 1
             elif languages.setdefault(link.url, link.hreflang) != link.hreflang:
                 counts["dropped/two languages for one url"] += 1
-            elif link.rel == "alternate" and link.source_url:
+            elif link.rel == Rel.ALTERNATE and link.source_url:
                 groups[link.source_url][link.url] = link.hreflang
             else:
                 groups[link.url][link.url] = link.hreflang

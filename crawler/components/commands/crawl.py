@@ -18,23 +18,28 @@ from typing import cast
 
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
-from scrapy.utils.log import DEFAULT_LOGGING
 
 from crawler.components.checks import check_project
-from crawler.components.page_process import start_early
+from crawler.crawl.child import Child, start_child, wants_process
+from crawler.crawl.settings import read_settings
 from crawler.errors import BifocalError
+
+# The loggers of Scrapy that speak before a command runs.
+_EARLY = ("scrapy.utils.log", "scrapy.addons", "asyncio")
 
 
 def _is_answer_to_signal(record: logging.LogRecord) -> bool:
     return record.levelno > logging.INFO or str(record.msg).startswith("Received")
 
 
+def _is_warning(record: logging.LogRecord) -> bool:
+    return record.levelno > logging.INFO
+
+
 def quiet_scrapy() -> None:
-    """Let Scrapy say what is wrong, and no more, from when it starts."""
-    # the level that Scrapy itself gives its logger then
-    loggers = cast("dict[str, dict[str, str]]", DEFAULT_LOGGING["loggers"])
-    loggers["scrapy"]["level"] = "WARNING"
-    loggers["scrapy.crawler"] = {"level": "INFO"}
+    """Let Scrapy, which has set up its logging, say what is wrong and no more."""
+    logging.getLogger("scrapy").setLevel(logging.WARNING)
+    logging.getLogger("scrapy.crawler").setLevel(logging.INFO)
     logging.getLogger("scrapy.crawler").addFilter(_is_answer_to_signal)
 
 
@@ -42,26 +47,29 @@ class Command(CrawlCommand):
     """Runs a spider and reports what ended it."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Quiet Scrapy, before it starts to talk; start what takes longest."""
+        """Quiet Scrapy before it starts to talk, unless a log level is asked for."""
         super().process_options(args, opts)
         if opts.loglevel is None:
-            quiet_scrapy()
-        assert self.settings is not None
-        if args == ["bilingual"]:
-            start_early(self.settings)
+            for name in _EARLY:
+                logging.getLogger(name).addFilter(_is_warning)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider by name."""
         if len(args) != 1:
             raise UsageError("expected the name of one spider: scrapy crawl bilingual")
         assert self.crawler_process
+        if opts.loglevel is None:
+            quiet_scrapy()
         try:
             check_project()
-        except BifocalError as mistyped:
-            self._say(mistyped)
+            child = self._start_child() if args == ["bilingual"] else None
+        except BifocalError as mistake:
+            self._say(mistake)
             return
-        crawler = self._create_crawler(args[0])
-        task = cast("Task[None]", self.crawler_process.crawl(crawler, **opts.spargs))
+        spider_arguments = dict(opts.spargs, **({"child": child} if child else {}))
+        crawler = self.crawler_process.create_crawler(args[0])
+        started = self.crawler_process.crawl(crawler, **spider_arguments)
+        task = cast("Task[None]", started)
         self.crawler_process.start()
         error = task.exception() if task.done() and not task.cancelled() else None
         fatal = error or getattr(crawler.spider, "fatal", None)
@@ -71,6 +79,12 @@ class Command(CrawlCommand):
             raise fatal
         elif self.crawler_process.bootstrap_failed:
             self.exitcode = 1
+
+    def _start_child(self) -> Child | None:
+        """Start the page process first of all: it takes as long as loading a spider."""
+        assert self.settings is not None
+        settings = read_settings(self.settings.copy_to_dict())
+        return start_child(settings) if wants_process(settings) else None
 
     def _say(self, error: BifocalError) -> None:
         self.exitcode = error.exit_status

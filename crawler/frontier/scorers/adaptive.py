@@ -30,24 +30,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from crawler.data import (
-    Document,
     KnownUrl,
     LangPair,
     Link,
+    Outcome,
+    PageFacts,
     PairScore,
+    Rel,
     ScoredUrl,
     Site,
 )
 from crawler.errors import FrontierError
-from crawler.frontier.frontier import (
-    FORBIDDEN,
-    GIVEN_UP,
-    MOVED,
-    NO_PAGE,
-    link_of,
-    outcome_of,
-)
-from crawler.frontier.scorers.copies import parts_of, text_of
+from crawler.frontier.scorers.copies import parts_of, text_key
 from crawler.frontier.scorers.expectation import AdaptiveConfig, Expectation
 from crawler.frontier.scorers.known_urls import (
     ALIGNED,
@@ -114,7 +108,7 @@ class AdaptiveScorer:
 
     # ---------------------------------------------------------- protocol
 
-    def score(self, source: Document, links: Sequence[Link]) -> list[ScoredUrl]:
+    def score(self, source: PageFacts, links: Sequence[Link]) -> list[ScoredUrl]:
         """Score what is new on a page, and what it says anew of known URLs."""
         touched: dict[UrlRecord, None] = {}
         where = self._expected.outcome(source.lang)
@@ -150,20 +144,20 @@ class AdaptiveScorer:
                 )
         return self._rescore(touched)
 
-    def fetched(self, link: Link, document: Document | None) -> list[ScoredUrl]:
+    def fetched(self, link: Link, page: PageFacts | None) -> list[ScoredUrl]:
         """Count what the page turned out to be; its other half may rise."""
         self._settle()
         if 0 < self.max_urls < self._known.weight:
             self._forget()
         url = self._known.get(link.url) or self._known.add(link)
-        if document is None:
+        if page is None:
             self._expected.turned_out(url, GONE)
             return []
-        text = text_of(document, url.site)
+        text = text_key(page, url.site)
         url.copy = self._expected.copies.is_copy(text)
         self.counts["frontier/copies"] += url.copy
         self._last = url, text, False
-        self._expected.turned_out(url, self._expected.outcome(document.lang))
+        self._expected.turned_out(url, self._expected.outcome(page.lang))
         touched: dict[UrlRecord, None] = {}
         for other, kind in self._known.partners(url).items():
             if other.outcome is None:
@@ -266,29 +260,33 @@ class AdaptiveScorer:
                 " by another version; crawl into a new RUN_DIR)"
             ) from error
         for url in known:
-            link, outcome = link_of(url.entry), outcome_of(url.entry)
-            record = self._known.get(link.url)
+            record = self._known.get(url.link.url)
             if record is None:
                 if 0 < self.max_urls <= self._known.weight:
                     continue
-                record = self._known.add(link)
-                record.score = url.entry.score
+                record = self._known.add(url.link)
+                record.score = url.score
             if record.outcome is None:
-                if url.state != "done":
-                    record.link = link
-                elif outcome == GIVEN_UP:
-                    record.outcome, record.link = GONE, None
-                elif outcome != MOVED:
-                    gone = outcome in (None, NO_PAGE, FORBIDDEN)
-                    self._expected.turned_out(
-                        record, GONE if gone else self._expected.outcome(outcome)
-                    )
-                elif record.url == link.url:  # its target has a row of its own
-                    record.link = None
-                    self._known.take_out(record)
+                self._bring_up_to_date(record, url)
         self._ask_model(
             [url for url in self._known.records.values() if url.link and not url.model]
         )
+
+    def _bring_up_to_date(self, record: UrlRecord, url: KnownUrl) -> None:
+        """Take what came of a URL after the state was saved."""
+        match url.outcome:
+            case None:
+                record.link = url.link
+            case Outcome.SKIPPED:
+                record.outcome, record.link = GONE, None
+            case Outcome.MOVED:
+                if record.url == url.link.url:  # its target has a row of its own
+                    record.link = None
+                    self._known.take_out(record)
+            case Outcome.PAGE:
+                self._expected.turned_out(record, self._expected.outcome(url.lang))
+            case _:
+                self._expected.turned_out(record, GONE)
 
     def _read_state(self, state: Iterable[bytes]) -> None:
         counts: dict[str, dict[Any, Any]] = {}
@@ -348,7 +346,7 @@ class AdaptiveScorer:
     ) -> None:
         """Take what the page says of the link: its language, that it is a version."""
         named = declared_language(link, self.langs)
-        if named is None and link.rel != "alternate":
+        if named is None and link.rel != Rel.ALTERNATE:
             return
         if named is not None and named != url.language:
             url.language = named

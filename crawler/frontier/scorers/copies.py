@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import xxhash
 
-from crawler.data import Document, Site
+from crawler.data import PageFacts, Site
 from crawler.frontier.scorers.beliefs import Rates
 from crawler.handles import handle_of
 from crawler.urls import split
@@ -33,13 +33,13 @@ _NUMBER = re.compile(r"[0-9a-f]{16,}|\d+")
 _MAX_PARTS = 8
 
 
-def text_of(document: Document, site: Site) -> int:
+def text_key(page: PageFacts, site: Site) -> int:
     """A number that pages of a site have in common if they show the same text.
 
     Menus, dates and counters do not count: two months of a calendar, or a list in two
     layouts, are the same. A page of few words is told by everything that it shows.
     """
-    return _hash(f"{site} {document.prose or document.digest}")
+    return _hash(f"{site} {page.prose or page.digest}")
 
 
 class Part(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crawler.data import Lang, LangPair, Site
+from crawler.data import Lang, LangPair, Rel, Site
 from crawler.frontier.scorers.beliefs import (
     UNDECIDED,
     Rates,
@@ -123,7 +123,7 @@ class Expectation:
 
     def turned_out(self, url: UrlRecord, outcome: int) -> None:
         """Count what a fetched URL is; a sitemap is no page and no error."""
-        if url.link is None or url.link.rel != "sitemap":
+        if url.link is None or url.link.rel != Rel.SITEMAP:
             self._pages.add(url.folders, float(outcome != GONE))
         if outcome != GONE:  # an error says nothing of languages or of pairs
             self._yields.add(url.sections, 0.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from crawler.data import Document, Lang, LangPair, Link, ScoredUrl
+from crawler.data import Lang, LangPair, Link, PageFacts, ScoredUrl
 from crawler.protocols import UrlLanguageModel, UrlPairModel
 
 # Any constant: equal scores come out in the order in which they went in.
@@ -21,7 +21,7 @@ _REMEMBERED = 100_000
 class UniformScorer:
     """Every link is worth the same: breadth first."""
 
-    def score(self, source: Document, links: Sequence[Link]) -> list[ScoredUrl]:
+    def score(self, source: PageFacts, links: Sequence[Link]) -> list[ScoredUrl]:
         """Score each link with the same constant."""
         return [ScoredUrl(link, UNIFORM_SCORE) for link in links]
 
@@ -46,7 +46,7 @@ class ProductScorer:
         self.pair_model = pair_model
         self._languages: dict[str, Mapping[Lang, float]] = {}
 
-    def score(self, source: Document, links: Sequence[Link]) -> list[ScoredUrl]:
+    def score(self, source: PageFacts, links: Sequence[Link]) -> list[ScoredUrl]:
         """Score a page's links as one batch per model."""
         wanted = (
             (self.langs.other(source.lang),)

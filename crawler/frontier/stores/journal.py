@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
 
-from crawler.data import FrontierEntry, KnownUrl, Site
+from crawler.data import FrontierEntry, Site, StoredUrl, UrlState
 from crawler.errors import FrontierError
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ def entries_of(site: Site, events: Iterable[Sequence[Any]]) -> list[FrontierEntr
 class History:
     """What a journal comes to."""
 
-    known: list[KnownUrl] = field(default_factory=list)  # in the order of first pushes
+    known: list[StoredUrl] = field(default_factory=list)  # in the order of first pushes
     place: int | None = None  # of the site among all; None: nobody has had it yet
     forgotten: list[Any] = field(default_factory=list)  # the state of a filter
 
@@ -138,7 +138,8 @@ def replay(site: Site, events: Iterable[Sequence[Any]]) -> History:
                 )
                 known[url] = (entry, kind == "d")
     history.known = [
-        KnownUrl(entry, "done" if done else "pending") for entry, done in known.values()
+        StoredUrl(entry, UrlState.DONE if done else UrlState.PENDING)
+        for entry, done in known.values()
     ]
     return history
 
@@ -151,4 +152,4 @@ def events_of(history: History) -> Iterator[Event]:
         yield ("f", history.forgotten)
     for item in history.known:
         event = pushed(item.entry)
-        yield (*event, 1) if item.state == "done" else event
+        yield (*event, 1) if item.state == UrlState.DONE else event

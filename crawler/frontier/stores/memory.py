@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from crawler.data import FrontierEntry, KnownUrl, Score, Site
-from crawler.frontier.stores.alone import Alone
+from crawler.data import FrontierEntry, Score, Site, StoredUrl, UrlState
 from crawler.frontier.stores.heap import LazyHeap, Rank, refuse_nan
 from crawler.protocols import PushCounts
 
@@ -21,7 +20,7 @@ from crawler.protocols import PushCounts
 class _Row:
     entry: FrontierEntry
     order: int  # of the first push
-    state: str = "pending"
+    state: UrlState = UrlState.PENDING
 
     @property
     def rank(self) -> Rank:
@@ -36,7 +35,7 @@ class _Urls:
     pending: LazyHeap = field(default_factory=LazyHeap)
 
 
-class MemoryFrontier(Alone):
+class MemoryFrontier:
     """A FrontierStore of dictionaries and heaps (`memory:`)."""
 
     def __init__(self) -> None:
@@ -60,7 +59,7 @@ class MemoryFrontier(Alone):
                 row = urls.known[entry.url] = _Row(entry, self._known)
                 added += 1
                 self._pending += 1
-            elif row.state == "pending" and entry.score > row.entry.score:
+            elif row.state == UrlState.PENDING and entry.score > row.entry.score:
                 row.entry = entry
                 raised += 1
             else:
@@ -83,7 +82,7 @@ class MemoryFrontier(Alone):
         else:
             self._heads.set(site, urls.known[following].rank)
         row = self._leases[url] = urls.known[url]
-        row.state = "leased"
+        row.state = UrlState.LEASED
         self._pending -= 1
         return row.entry
 
@@ -105,7 +104,7 @@ class MemoryFrontier(Alone):
             row.entry = replace(row.entry, score=score)
         if payload is not None:
             row.entry = replace(row.entry, payload=payload)
-        row.state = "done" if done else "pending"
+        row.state = UrlState.DONE if done else UrlState.PENDING
         if not done:
             self._pending += 1
             self._offer(self._sites[row.entry.site], row)
@@ -121,14 +120,15 @@ class MemoryFrontier(Alone):
 
     # ------------------------------------------------ one site in, one site out
 
-    def take(self, site: Site, known: Iterable[KnownUrl]) -> None:
+    def take(self, site: Site, known: Iterable[StoredUrl]) -> None:
         """A site from elsewhere: what it knows, in the order of first pushes."""
         urls = self._sites.setdefault(site, _Urls())
         for item in known:
             self._known += 1
-            state = "done" if item.state == "done" else "pending"
+            done = item.state == UrlState.DONE
+            state = UrlState.DONE if done else UrlState.PENDING
             row = urls.known[item.entry.url] = _Row(item.entry, self._known, state)
-            if state == "pending":
+            if not done:
                 self._pending += 1
                 self._offer(urls, row)
 
@@ -160,19 +160,15 @@ class MemoryFrontier(Alone):
         rank = self._heads.rank(site)
         return None if rank is None else -rank[0]
 
-    def holds(self, url: str) -> bool:
-        """Is a URL leased?"""
-        return url in self._leases
-
     def sites(self) -> Sequence[Site]:
         """Every site that has a URL here, in the order of first pushes."""
         return tuple(self._sites)
 
-    def scan(self, site: Site) -> Iterator[KnownUrl]:
+    def scan(self, site: Site) -> Iterator[StoredUrl]:
         """Every URL of a site that was ever pushed, in the order of first pushes."""
         if site in self._sites:
             for row in tuple(self._sites[site].known.values()):  # pushes may go on
-                yield KnownUrl(row.entry, row.state)
+                yield StoredUrl(row.entry, row.state)
 
     def save(self, name: str, value: bytes) -> None:
         """Keep a small value."""
@@ -181,6 +177,11 @@ class MemoryFrontier(Alone):
     def load(self, name: str) -> bytes | None:
         """The value that was saved under a name."""
         return self._values.get(name)
+
+    def tally(self, amounts: Mapping[str, int]) -> Mapping[str, int]:
+        """Add to the run's counters; their sums."""
+        self._counters.update(amounts)
+        return self._counters
 
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`."""

@@ -21,7 +21,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler.data import FrontierEntry, KnownUrl, Score, Site
+from crawler.data import FrontierEntry, Score, Site, StoredUrl, UrlState
 from crawler.errors import FrontierError, UsageError
 from crawler.frontier.stores.bloom import BloomFilter
 from crawler.frontier.stores.heap import refuse_nan
@@ -85,7 +85,7 @@ class RedisFrontier:
         self._owned: dict[Site, _Owned] = {}
         self._dirty: dict[Site, None] = {}  # those with events, in order
         self._foreign: set[Site] = set()  # sites of other workers, as far as we know
-        self._retired: set[Site] = set()
+        self._closed: set[Site] = set()
         self._resting: set[Site] = set()
         self._offers: dict[Site, dict[str, FrontierEntry]] = {}  # since the last commit
         self._offered: dict[str, Score] = {}
@@ -112,7 +112,7 @@ class RedisFrontier:
         """
         refuse_nan(entry.score for entry in entries)
         sites = dict.fromkeys(entry.site for entry in entries)
-        known = (self._owned, self._foreign, self._retired)
+        known = (self._owned, self._foreign, self._closed)
         new = [site for site in sites if not any(site in group for group in known)]
         for some in batched(new, _SITES):
             self._foreign.update(some)
@@ -121,7 +121,7 @@ class RedisFrontier:
         for entry in entries:
             owned = self._owned.get(entry.site)
             if owned is None:
-                if entry.site not in self._retired:
+                if entry.site not in self._closed:
                     self._offer(entry)
             elif owned.done_before is None or entry.url not in owned.done_before:
                 counts = self._local.push([entry])
@@ -193,20 +193,20 @@ class RedisFrontier:
         """Our sites, in the order in which workers first heard of them."""
         return tuple(sorted(self._owned, key=lambda site: self._owned[site].place))
 
-    def scan(self, site: Site) -> Iterator[KnownUrl]:
+    def scan(self, site: Site) -> Iterator[StoredUrl]:
         """Every URL of one of our sites, in the order of first pushes.
 
         With `bloom`, some that are done are not known by name any more.
         """
         return self._local.scan(site)
 
-    def retire(self, site: Site) -> None:
-        """Nothing more of a site is wanted: nobody has to wait for it."""
-        self._retired.add(site)
+    def close_site(self, site: Site) -> None:
+        """Mark a site of which nothing more is wanted: no worker waits for it."""
+        self._closed.add(site)
         if site in self._owned:
             self._dirty[site] = None
 
-    def rest(self, site: Site, resting: bool) -> None:
+    def set_resting(self, site: Site, resting: bool) -> None:
         """A site waits until nothing else is open at any worker, or does no more."""
         if resting != (site in self._resting):
             self._resting ^= {site}
@@ -246,12 +246,12 @@ class RedisFrontier:
         """Pending URLs, of all workers as last heard of."""
         return len(self._local) + self._elsewhere[1]
 
-    def adopted(self) -> Sequence[Site]:
+    def take_adopted(self) -> Sequence[Site]:
         """Sites with a past that became ours since this was last asked."""
         adopted, self._adopted = self._adopted, []
         return [site for site in adopted if site in self._owned]
 
-    def elsewhere(self, *, awake: bool = False) -> bool:
+    def open_elsewhere(self, *, awake: bool = False) -> bool:
         """Has another worker, or nobody yet, a site that is not exhausted?
 
         `awake`: one that does not rest.
@@ -347,7 +347,9 @@ class RedisFrontier:
     def _forget(self, site: Site, owned: _Owned) -> None:
         """With `bloom`: what is done goes into the filter."""
         if owned.done_before is not None:
-            done = [k.entry.url for k in self._local.scan(site) if k.state == "done"]
+            done = [
+                k.entry.url for k in self._local.scan(site) if k.state == UrlState.DONE
+            ]
             for url in done:
                 owned.done_before.add(url)
             self._local.forget(site, done)
@@ -421,7 +423,7 @@ class RedisFrontier:
 
     def _best(self, site: Site) -> Score | None:
         """The best score of a site that has URLs left; None if it is exhausted."""
-        if site in self._retired:
+        if site in self._closed:
             return None
         best = self._local.best(site)
         if best is None and site in self._leases.values():

@@ -30,9 +30,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from crawler.data import FrontierEntry, KnownUrl, Score, Site
+from crawler.data import FrontierEntry, Score, Site, StoredUrl, UrlState
 from crawler.errors import FrontierError
-from crawler.frontier.stores.alone import Alone
 from crawler.frontier.stores.heap import LazyHeap, Rank, refuse_nan
 from crawler.protocols import PushCounts
 
@@ -40,7 +39,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _APPLICATION_ID = 0x42694672  # "BiFr" in the file's header, for file(1) and for us
-_VERSION = 1  # of the schema
+_VERSION = 2  # of the schema and the payload
 
 _SCHEMA = """
 CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -56,6 +55,7 @@ CREATE TABLE url (
 );
 CREATE INDEX known ON url (site, digest);
 CREATE INDEX pending ON url (site, score DESC) WHERE done = 0;
+CREATE INDEX postponed ON url (done) WHERE done = 2;
 CREATE TABLE value (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 -- Written by every commit: counting 10 M rows of a cold file takes 14 seconds.
 CREATE TABLE total (pending INTEGER NOT NULL);
@@ -89,11 +89,8 @@ _PRAGMAS = (
     "secure_delete = OFF",
 )
 
-# What was postponed is pending again. (A file of before there was that has no index.)
-_NEXT_SESSION = (
-    "CREATE INDEX IF NOT EXISTS postponed ON url (done) WHERE done = 2",
-    "UPDATE url INDEXED BY postponed SET done = 0 WHERE done = 2",
-)
+# What was postponed is pending again.
+_NEXT_SESSION = "UPDATE url INDEXED BY postponed SET done = 0 WHERE done = 2"
 _FIND = "SELECT seq, done, score, url FROM url WHERE site = ? AND digest = ?"
 _INSERT = "INSERT INTO url VALUES (?, ?, ?, 0, ?, ?, ?, ?)"
 _RAISE = "UPDATE url SET score = ?, depth = ?, payload = ? WHERE seq = ?"
@@ -163,7 +160,7 @@ def _guarded(
     return guarded
 
 
-class SqliteFrontier(Alone):
+class SqliteFrontier:
     """A FrontierStore in a file (`sqlite:PATH`), for one process and one thread.
 
     After a FrontierError the store is closed and everything since the last commit
@@ -204,8 +201,7 @@ class SqliteFrontier(Alone):
             execute(f"PRAGMA {pragma}")
         execute("BEGIN IMMEDIATE")
         self._check_kind()
-        for statement in _NEXT_SESSION:
-            execute(statement)
+        execute(_NEXT_SESSION)
         self._sites = dict(execute("SELECT name, id FROM site ORDER BY id"))
         for site, number in self._sites.items():
             for score, seq in execute(_BEST, (number,)):
@@ -363,15 +359,11 @@ class SqliteFrontier(Alone):
         self._leased.remove(lease.seq)
         self._postponed += 1
 
-    def holds(self, url: str) -> bool:
-        """Is a URL leased?"""
-        return url in self._leases
-
     def sites(self) -> Sequence[Site]:
         """Every site that has a URL here, in the order of first pushes."""
         return tuple(self._sites)
 
-    def scan(self, site: Site) -> Iterator[KnownUrl]:
+    def scan(self, site: Site) -> Iterator[StoredUrl]:
         """Every URL of a site that was ever pushed, in the order of first pushes.
 
         Only the rows' numbers are held, 8 bytes each.
@@ -379,8 +371,9 @@ class SqliteFrontier(Alone):
         for seq in self._seqs(site):
             url, score, depth, payload, done = self._read(seq)
             leased = done == 2 or seq in self._leased
-            state = "leased" if leased else "done" if done else "pending"
-            yield KnownUrl(FrontierEntry(url, site, score, depth, payload), state)
+            ended = UrlState.DONE if done else UrlState.PENDING
+            state = UrlState.LEASED if leased else ended
+            yield StoredUrl(FrontierEntry(url, site, score, depth, payload), state)
 
     @_guarded
     def _seqs(self, site: Site) -> array[int]:
@@ -405,6 +398,11 @@ class SqliteFrontier(Alone):
         query = "SELECT value FROM value WHERE name = ?"
         row: tuple[bytes] | None = self._db.execute(query, (name,)).fetchone()
         return row[0] if row else None
+
+    def tally(self, amounts: Mapping[str, int]) -> Mapping[str, int]:
+        """Add to the run's counters, which the next commit saves; their sums."""
+        self._counters.update(amounts)
+        return self._counters
 
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`."""

@@ -13,6 +13,7 @@ from crawler.aligner.features import (
 )
 from crawler.data import Document, LangPair, Page
 from crawler.extract.document import build_document
+from tests.documents import make_document
 from tests.worlds import FETCHED_AT, build_site
 
 FEATURIZER = Featurizer(LangPair("en", "is"))
@@ -27,16 +28,15 @@ def document(html: str, url: str = "https://town.example/en/x.html") -> Document
 def features(html: str):
     page = document(html)
     return FEATURIZER.featurize(
-        Document(
-            page.url,
-            page.site,
-            "en",
-            1.0,
-            page.title,
-            page.tokens,
-            page.chunks,
-            page.links,
-            page.digest,
+        make_document(
+            url=page.url,
+            site=page.site,
+            lang="en",
+            title=page.title,
+            tokens=page.tokens,
+            chunks=page.chunks,
+            links=page.links,
+            digest=page.digest,
         )
     )
 

@@ -6,8 +6,9 @@ from crawler.aligner.near_duplicates import (
     join_near_copies,
     ngrams,
 )
-from crawler.data import Document, LangPair
+from crawler.data import LangPair
 from crawler.unionfind import UnionFind
+from tests.documents import make_document
 
 FEATURIZER = Featurizer(LangPair("en", "is"))
 
@@ -15,7 +16,13 @@ FEATURIZER = Featurizer(LangPair("en", "is"))
 def features(words: list[str]):
     chunks = (" ".join(words),)
     return FEATURIZER.featurize(
-        Document("u", "s", "en", 1, "", ("<p", "", "</p"), chunks, (), "")
+        make_document(
+            url="u",
+            site="s",
+            lang="en",
+            tokens=("<p", "", "</p"),
+            chunks=chunks,
+        )
     )
 
 

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from crawler.data import Document, KnownUrl, Link, PairScore, ScoredUrl
-from crawler.frontier.frontier import Frontier, Lease, link_of, outcome_of
+from crawler.data import KnownUrl, Link, Outcome, PageFacts, PairScore, ScoredUrl
+from crawler.frontier.entry import Lease, known_of
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.scorers.papers import UniformScorer
 from crawler.frontier.stores.memory import MemoryFrontier
@@ -14,8 +15,12 @@ from crawler.frontier.stores.sqlite import SqliteFrontier
 HOME = "https://a.is/"
 
 
-def document(url: str = HOME, lang: str | None = "is") -> Document:
-    return Document(url, "a.is", lang, 1.0, "", (), (), (), "")
+def document(url: str = HOME, lang: str | None = "is") -> PageFacts:
+    return PageFacts(
+        url=url,
+        site="a.is",
+        lang=lang,
+    )
 
 
 def links(*urls: str, **fields) -> list[Link]:
@@ -146,9 +151,15 @@ def test_what_became_of_a_url_is_kept_with_it(frontier):
     frontier.fetched(take(frontier, "https://a.is/1"), document(lang=None))
     frontier.fetched(take(frontier, "https://a.is/2"), None)
     frontier.redirected(take(frontier, "https://a.is/3"), "https://a.is/4")
-    known = frontier.store.scan("a.is")
-    outcomes = {url.entry.url[-1]: outcome_of(url.entry) for url in known}
-    assert outcomes == {"/": "is", "1": "?", "2": "-", "3": "->", "4": None}
+    known = [known_of(stored)[0] for stored in frontier.store.scan("a.is")]
+    outcomes = {url.link.url[-1]: (url.outcome, url.lang) for url in known}
+    assert outcomes == {
+        "/": (Outcome.PAGE, "is"),
+        "1": (Outcome.PAGE, None),
+        "2": (Outcome.NO_PAGE, None),
+        "3": (Outcome.MOVED, None),
+        "4": (None, None),
+    }
 
 
 def test_a_restart_knows_the_scope_that_a_seed_had_led_to(tmp_path):
@@ -217,7 +228,7 @@ def test_pairs_raise_what_they_make_likelier():
 
 
 def test_what_was_learned_is_saved_between_the_pages_of_a_crawl(monkeypatch):
-    monkeypatch.setattr("crawler.frontier.frontier.MIN_SAVE", 4)
+    monkeypatch.setattr("crawler.frontier.learned.MIN_SAVE", 4)
     scorer = Falling()
     store = MemoryFrontier()
     frontier = Frontier(store, scorer, Scope("site", [HOME]))
@@ -252,11 +263,10 @@ def test_a_restart_shows_the_scorer_every_url_that_is_known(tmp_path):
     scorer = Falling()
     frontier = Frontier(SqliteFrontier(path), scorer, Scope())
     frontier.restore()
-    states = {known.entry.url: known.state for known in scorer.seen}
-    assert states == {
-        HOME: "done",
-        "https://a.is/1": "pending",
-        "https://x.a.is/2": "pending",
-    }
-    assert link_of(scorer.seen[1].entry) == Link("https://a.is/1", HOME)
+    assert [(known.link.url, known.outcome) for known in scorer.seen] == [
+        (HOME, Outcome.PAGE),
+        ("https://a.is/1", None),
+        ("https://x.a.is/2", None),
+    ]
+    assert scorer.seen[1].link == Link("https://a.is/1", HOME)
     frontier.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.data import Document, LangPair, Link, ScoredUrl
+from crawler.data import LangPair, Link, PageFacts, ScoredUrl
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.scorers.adaptive import AdaptiveScorer
@@ -40,7 +40,13 @@ def visit(frontier: Frontier, lang: str, *links: Link, url: str = HOME) -> list[
     lease = frontier.next()
     assert lease is not None
     assert lease.url == url
-    page = Document(url, site_of(url), lang, 1.0, "", (), (), links, digest=url)
+    page = PageFacts(
+        url=url,
+        site=site_of(url),
+        lang=lang,
+        links=links,
+        digest=url,
+    )
     frontier.fetched(lease, page)
     frontier.found(page, links)
     return [
@@ -120,7 +126,13 @@ def test_handles_are_looked_up_in_the_whole_group():
     frontier = frontier_of(crawl)
     visit(frontier, "en", *links)
     here = [Link(THEIRS + "news/7", THEIRS, hreflang="is"), Link(THEIRS + "x", THEIRS)]
-    page = Document(THEIRS, "example.is", "is", 1.0, "", (), (), tuple(here), "t")
+    page = PageFacts(
+        url=THEIRS,
+        site="example.is",
+        lang="is",
+        links=tuple(here),
+        digest="t",
+    )
     frontier.found(page, here)
     together = [
         crawl.current(ScoredUrl(link, 0.0)).evidence["together"] for link in here

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from crawler.data import Document, LangPair, Link
+from crawler.data import LangPair, Link, PageFacts
 from crawler.frontier.frontier import Frontier, Lease
 from crawler.frontier.scope import Scope
 from crawler.frontier.scorers.papers import UniformScorer
@@ -23,8 +23,11 @@ def crawl(budget: SiteBudget, langs_of: dict[str, list[str]]) -> list[str]:
         langs = langs_of[lease.site]
         lang = langs[number[lease.site] % len(langs)]
         number[lease.site] += 1
-        document = Document(
-            lease.url, site_of(lease.url), lang, 1.0, "", (), (), (), lease.url
+        document = PageFacts(
+            url=lease.url,
+            site=site_of(lease.url),
+            lang=lang,
+            digest=lease.url,
         )
         frontier.fetched(lease, document, size=1000, seconds=0.5)
         links = [Link(f"https://{lease.site}/{n}", lease.url) for n in range(9)]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.data import Document, LangPair, Link
+from crawler.data import LangPair, Link, PageFacts
 from crawler.errors import RunDirError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
@@ -27,7 +27,12 @@ def run_dir(tmp_path: Path) -> RunDir:
     frontier.seed([HOME])
     lease = frontier.next()
     links = (Link("https://www.example.is/is/", HOME, depth=1),)
-    home = Document(HOME, "example.is", "en", 1.0, "", (), (), links, "")
+    home = PageFacts(
+        url=HOME,
+        site="example.is",
+        lang="en",
+        links=links,
+    )
     frontier.fetched(lease, home)
     frontier.found(home, links)
     frontier.close()

@@ -14,7 +14,8 @@ from crawler.aligner.bridges.segments import (
     segments_of,
 )
 from crawler.aligner.features import Featurizer
-from crawler.data import Document, LangPair
+from crawler.data import LangPair
+from tests.documents import make_document
 
 FEATURIZER = Featurizer(LangPair("en", "is"))
 SKIP = 2.5
@@ -23,7 +24,13 @@ SKIP = 2.5
 def features(texts: list[str], lang: str = "en", tag: str = "p"):
     tokens = ("<" + tag, "", "</" + tag) * len(texts)
     return FEATURIZER.featurize(
-        Document("u", "s", lang, 1, "", tokens, tuple(texts), (), "")
+        make_document(
+            url="u",
+            site="s",
+            lang=lang,
+            tokens=tokens,
+            chunks=tuple(texts),
+        )
     )
 
 

@@ -7,6 +7,7 @@ from crawler.aligner.profile import AlignProfile
 from crawler.config import Plugin
 from crawler.data import Document, LangPair
 from crawler.extract.linearize import linearize
+from tests.documents import make_document
 
 LANGS = LangPair("en", "ar")
 # no tokens: only a subtraction of substrings finds that they are one handle
@@ -15,7 +16,14 @@ URLS = {"http://bank.sa/newsenglish.htm": "en", "http://bank.sa/newsarabic.htm":
 
 def document(url: str, lang: str) -> Document:
     page = linearize(f"<h1>1984</h1><p>{url}</p>")
-    return Document(url, "bank.sa", lang, 1.0, "", page.tokens, page.chunks, (), url)
+    return make_document(
+        url=url,
+        site="bank.sa",
+        lang=lang,
+        tokens=page.tokens,
+        chunks=page.chunks,
+        digest=url,
+    )
 
 
 def found_by(profile: AlignProfile) -> dict[str, set[tuple[str, str]]]:

@@ -8,6 +8,7 @@ from crawler.aligner.collection import Collection
 from crawler.aligner.scorers.strand import StrandScorer
 from crawler.data import Document, LangPair
 from crawler.extract.linearize import linearize
+from tests.documents import make_document
 
 LANGS = LangPair("en", "ru")
 STRAND = StrandScorer()
@@ -21,10 +22,14 @@ def document(number: int, lang: str) -> Document:
         for n, tag in enumerate(("p", "li", "h2")[: 1 + number % 3] * (1 + number))
     ]
     page = linearize("".join(parts))
-    return Document(
-        f"http://a.org/{lang}{number}", "a.org", lang, 1.0, "", page.tokens,
-        page.chunks, (), f"{lang}{number}",
-    )  # fmt: skip
+    return make_document(
+        url=f"http://a.org/{lang}{number}",
+        site="a.org",
+        lang=lang,
+        tokens=page.tokens,
+        chunks=page.chunks,
+        digest=f"{lang}{number}",
+    )
 
 
 def collection(numbers: range) -> Collection:
@@ -68,10 +73,14 @@ def spoken(number: int, lang: str, common: str) -> Document:
         tag = chance.choice(["p", "li", "h2", "td"])
         blocks.append(f"<{tag}>{' '.join(words)}</{tag}>")
     page = linearize("".join([*blocks, f"<p>{common}</p>"]))
-    return Document(
-        f"http://a.org/{lang}{number}", "a.org", lang, 1.0, "", page.tokens,
-        page.chunks, (), f"{lang}{number}",
-    )  # fmt: skip
+    return make_document(
+        url=f"http://a.org/{lang}{number}",
+        site="a.org",
+        lang=lang,
+        tokens=page.tokens,
+        chunks=page.chunks,
+        digest=f"{lang}{number}",
+    )
 
 
 def test_a_few_words_in_common_by_chance_do_not_outweigh_the_shapes():
@@ -112,10 +121,14 @@ def mute(number: int, lang: str) -> Document:
     letter = {"en": "k", "ru": "ж"}[lang]
     texts = [letter * chance.randint(3, 30) + f"{lang}{number}" for _ in tags]
     page = linearize("".join(f"<{t}>{x}</{t}>" for t, x in zip(tags, texts)))
-    return Document(
-        f"http://a.org/{lang}{number}", "a.org", lang, 1.0, "", page.tokens,
-        page.chunks, (), f"{lang}{number}",
-    )  # fmt: skip
+    return make_document(
+        url=f"http://a.org/{lang}{number}",
+        site="a.org",
+        lang=lang,
+        tokens=page.tokens,
+        chunks=page.chunks,
+        digest=f"{lang}{number}",
+    )
 
 
 def test_what_says_little_is_compared_by_shape_once_the_others_are_paired():

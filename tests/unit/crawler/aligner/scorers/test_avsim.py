@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.scorers.avsim import AvsimScorer
-from crawler.data import CandidatePair, Document
+from crawler.data import CandidatePair
+from tests.documents import make_document
 from tests.lexicons import FEATURIZER, lexicon
 
 LINKS = lexicon(
@@ -22,7 +23,13 @@ LINKS = lexicon(
 
 def page(lang: str, *blocks: str):
     return FEATURIZER.featurize(
-        Document("u", "s", lang, 1, "", ("<p", "", "</p") * len(blocks), blocks, (), "")
+        make_document(
+            url="u",
+            site="s",
+            lang=lang,
+            tokens=("<p", "", "</p") * len(blocks),
+            chunks=blocks,
+        )
     )
 
 

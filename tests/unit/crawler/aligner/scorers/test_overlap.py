@@ -5,7 +5,8 @@ import pytest
 from crawler.aligner.features import Featurizer
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.scorers.overlap import OverlapScorer
-from crawler.data import CandidatePair, Document, LangPair
+from crawler.data import CandidatePair, LangPair
+from tests.documents import make_document
 
 LANGS = LangPair("en", "is")
 FEATURIZER = Featurizer(LANGS)
@@ -13,17 +14,14 @@ FEATURIZER = Featurizer(LANGS)
 
 def page(lang: str, name: str, *images: str):
     return FEATURIZER.featurize(
-        Document(
-            f"https://x.is/{lang}/{name}",
-            "x.is",
-            lang,
-            1.0,
-            "",
-            ("<p", "", "</p"),
-            ("A text.",),
-            (),
-            f"{lang}{name}",
-            images,
+        make_document(
+            url=f"https://x.is/{lang}/{name}",
+            site="x.is",
+            lang=lang,
+            tokens=("<p", "", "</p"),
+            chunks=("A text.",),
+            digest=f"{lang}{name}",
+            images=images,
         )
     )
 

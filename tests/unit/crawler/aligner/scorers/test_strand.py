@@ -8,8 +8,9 @@ from scipy import stats
 
 from crawler.aligner.features import Featurizer
 from crawler.aligner.scorers.strand import StrandScorer, align, correlations
-from crawler.data import CandidatePair, Document, LangPair
+from crawler.data import CandidatePair, LangPair
 from crawler.extract.linearize import linearize
+from tests.documents import make_document
 
 FEATURIZER = Featurizer(LangPair("en", "fr"))
 
@@ -17,8 +18,12 @@ FEATURIZER = Featurizer(LangPair("en", "fr"))
 def page_of(html: str, lang: str = "en"):
     page = linearize(html)
     return FEATURIZER.featurize(
-        Document(
-            "http://a.org/", "a.org", lang, 1, "", page.tokens, page.chunks, (), ""
+        make_document(
+            url="http://a.org/",
+            site="a.org",
+            lang=lang,
+            tokens=page.tokens,
+            chunks=page.chunks,
         )
     )
 

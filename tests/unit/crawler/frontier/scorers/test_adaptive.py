@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.crawl_curve import walk
-from crawler.data import Document, LangPair, Link, PairScore, ScoredUrl
+from crawler.data import LangPair, Link, PageFacts, PairScore, ScoredUrl
 from crawler.errors import FrontierError
 from crawler.extract.document import read_page
 from crawler.frontier.frontier import Frontier
@@ -30,9 +30,13 @@ def scorer() -> AdaptiveScorer:
     return AdaptiveScorer(LangPair("en", "is"), UrlLanguageRules(), UrlPairRules())
 
 
-def page(path: str, lang: str | None, *links: Link) -> Document:
-    return Document(
-        SITE + path, site_of(SITE), lang, 1.0, "", (), (), links, digest=path
+def page(path: str, lang: str | None, *links: Link) -> PageFacts:
+    return PageFacts(
+        url=SITE + path,
+        site=site_of(SITE),
+        lang=lang,
+        links=links,
+        digest=path,
     )
 
 
@@ -40,7 +44,7 @@ def link(path: str, source: str = "/", **fields: str) -> Link:
     return Link(SITE + path, SITE + source, **fields)
 
 
-def visit(scorer: AdaptiveScorer, document: Document) -> dict[str, float]:
+def visit(scorer: AdaptiveScorer, document: PageFacts) -> dict[str, float]:
     """Fetch a page and score its links: what rose, by path."""
     risen = scorer.fetched(Link(document.url), document)
     risen += scorer.score(document, document.links)
@@ -279,8 +283,8 @@ def test_a_resumed_crawl_goes_on_in_the_same_order(cut, tmp_path):
 
 @pytest.mark.parametrize("cut", [50, 53, 57])
 def test_a_kill_while_what_was_learned_is_saved(cut, tmp_path, monkeypatch):
-    monkeypatch.setattr("crawler.frontier.frontier.MIN_SAVE", 20)
-    monkeypatch.setattr("crawler.frontier.frontier.SAVE_SHARE", 0.0)
+    monkeypatch.setattr("crawler.frontier.learned.MIN_SAVE", 20)
+    monkeypatch.setattr("crawler.frontier.learned.SAVE_SHARE", 0.0)
     monkeypatch.setattr("crawler.frontier.scorers.adaptive._PART", 50)
     world = ReplayWorld.open(DEMO / "demo.warc.gz")
     path, fetched = tmp_path / "frontier.sqlite", {}

@@ -2,17 +2,23 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.data import Document
+from crawler.data import PageFacts
 from crawler.extract.text import prose_digest
-from crawler.frontier.scorers.copies import Copies, parts_of, text_of
+from crawler.frontier.scorers.copies import Copies, parts_of, text_key
 
 SITE = "a.example"
 PROSE = "The harbour was rebuilt after the storm of that winter, and the town with it. "
 
 
-def document(*chunks: str, digest: str = "d") -> Document:
+def document(*chunks: str, digest: str = "d") -> PageFacts:
     url, prose = f"https://{SITE}/", prose_digest(chunks)
-    return Document(url, SITE, "en", 1.0, "", (), chunks, (), digest, prose=prose)
+    return PageFacts(
+        url=url,
+        site=SITE,
+        lang="en",
+        digest=digest,
+        prose=prose,
+    )
 
 
 def expected(copies: Copies, path: str) -> tuple[float, str]:
@@ -24,13 +30,13 @@ def show(copies: Copies, path: str, text: int, *, leads_on: bool = False) -> Non
 
 
 def test_the_same_sentences_are_the_same_text_whatever_menu_and_date():
-    text = text_of(
+    text = text_key(
         document("Menu", PROSE * 3, "on 3 May 2026, at noon precisely"), SITE
     )
-    same = text_of(document(PROSE * 3, "on 14 May 2031, at noon precisely"), SITE)
+    same = text_key(document(PROSE * 3, "on 14 May 2031, at noon precisely"), SITE)
     assert text == same
-    assert text != text_of(document(PROSE * 4), SITE)
-    assert text != text_of(document(PROSE * 3, "Menu"), "b.example")
+    assert text != text_key(document(PROSE * 4), SITE)
+    assert text != text_key(document(PROSE * 3, "Menu"), "b.example")
 
 
 def test_a_page_of_few_words_is_told_by_everything_that_it_shows():
@@ -38,7 +44,7 @@ def test_a_page_of_few_words_is_told_by_everything_that_it_shows():
         document("Menu", "42", digest="one"),
         document("Menu", "43", digest="two"),
     )
-    assert text_of(one, SITE) != text_of(two, SITE)
+    assert text_key(one, SITE) != text_key(two, SITE)
 
 
 @pytest.mark.parametrize("kind", ["parameter", "number"])

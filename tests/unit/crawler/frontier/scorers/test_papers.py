@@ -2,15 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.data import Document, LangPair, Link
+from crawler.data import LangPair, Link, PageFacts
 from crawler.frontier.scorers.papers import UNIFORM_SCORE, ProductScorer, UniformScorer
 from models.rules import UrlLanguageRules, UrlPairRules
 
 PAIR = LangPair("en", "is")
 
 
-def document(lang: str | None, url: str = "https://a.is/en/about") -> Document:
-    return Document(url, "a.is", lang, 1.0, "", (), (), (), "")
+def document(lang: str | None, url: str = "https://a.is/en/about") -> PageFacts:
+    return PageFacts(
+        url=url,
+        site="a.is",
+        lang=lang,
+    )
 
 
 def links(*paths: str) -> list[Link]:

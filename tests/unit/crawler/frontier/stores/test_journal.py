@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.data import FrontierEntry, KnownUrl
+from crawler.data import FrontierEntry, StoredUrl, UrlState
 from crawler.errors import FrontierError
 from crawler.frontier.stores.bloom import BloomFilter
 from crawler.frontier.stores.journal import (
@@ -22,7 +22,7 @@ from crawler.frontier.stores.journal import (
 )
 
 known_urls = st.builds(
-    KnownUrl,
+    StoredUrl,
     st.builds(
         FrontierEntry,
         st.text(),
@@ -45,11 +45,11 @@ def test_events_follow_each_other():
     first = FrontierEntry("u", "a.is", 0.5, 1, b"first")
     raised = FrontierEntry("u", "a.is", 0.7, 2, b"raised")
     events = [("d", "unknown", None, None), pushed(first), pushed(raised)]
-    assert replay("a.is", events).known == [KnownUrl(raised, "pending")]
+    assert replay("a.is", events).known == [StoredUrl(raised, UrlState.PENDING)]
     events += [("b", "u", 0.1, "back"), pushed(first), ("d", "u", None, None)]
     done = FrontierEntry("u", "a.is", 0.5, 1, b"first")
     events += [pushed(raised)]  # too late
-    assert replay("a.is", events).known == [KnownUrl(done, "done")]
+    assert replay("a.is", events).known == [StoredUrl(done, UrlState.DONE)]
 
 
 @pytest.mark.parametrize(

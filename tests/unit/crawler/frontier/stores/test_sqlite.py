@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -105,17 +104,6 @@ def test_what_is_postponed_takes_no_memory_and_comes_back(path):
     again = SqliteFrontier(path)
     assert dict(again.counts()) == {"pending": 100, "leased": 0, "done": 0}
     assert again.pop().url.endswith("x99")
-    again.close()
-
-
-def test_a_file_of_before_urls_were_postponed_goes_on(path):
-    store = SqliteFrontier(path)
-    store.push([entry("x", 0.5)])
-    store.close()
-    with closing(sqlite3.connect(path)) as file:
-        file.execute("DROP INDEX postponed")
-    again = SqliteFrontier(path)
-    again.postpone(again.pop().url)
     again.close()
 
 

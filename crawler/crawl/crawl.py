@@ -1,0 +1,467 @@
+"""The crawl as a plain object: the six steps of García-Romero (2024), section 4.
+
+Whoever drives it asks `next` what to fetch, fetches that, and tells `answered` or
+`failed`; `close` ends the run. It knows no network. Scrapy drives it live
+(crawler.components), `crawler.crawl.replay` from a recording.
+
+What the paper leaves open is done here once: what comes over the wire is stored before
+anything looks at it (`intake.py`), a page is marked as done after it was stored and
+paired, robots.txt stands before the first page of an origin, a site is closed while a
+page of it is on its way, and a redirect is a page with one link.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, Protocol
+
+from crawler.crawl.intake import Answer, IntakeResult
+from crawler.crawl.log import Visit
+from crawler.crawl.page_process import AsyncIntake
+from crawler.crawl.politeness import MAX_REDIRECTS, RobotsCache, retry_after
+from crawler.crawl.settings import CrawlSettings
+from crawler.crawl.stop_file import StopFile
+from crawler.crawl.summary import SessionTally, Summary
+from crawler.data import NO_EVIDENCE, LangPair, Link, PageFacts, Rel, ScoredUrl, Site
+from crawler.errors import FATAL_ERRORS, BifocalError, RunError
+from crawler.extract.document import read_page
+from crawler.frontier.entry import Lease
+from crawler.frontier.frontier import SEED_SCORE, Frontier
+from crawler.frontier.gate import SiteGate
+from crawler.frontier.robots import REFUSE_ALL, origin_of, rules_of
+from crawler.urls import site_of
+from crawler.warc.exchange import Exchange
+
+logger = logging.getLogger(__name__)
+
+# Statuses after which the same URL may work later.
+_TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+_PAUSE = 0.05  # seconds in which only an answer can bring a page
+_LOOK = 1.0  # seconds until a worker that has nothing asks again for a share
+_HEARTBEAT = 5.0  # seconds after which a driver asks anyway
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A request to send: for a page, or for the robots.txt that stands before it."""
+
+    url: str
+    lease: Lease
+    robots_hops: int | None = None  # redirects followed to a robots.txt; None: a page
+
+
+class Observer(Protocol):
+    """A listener to the visits of a crawl: a log, a progress line."""
+
+    def visited(self, visit: Visit) -> None:
+        """Take a URL that was dealt with; FATAL_ERRORS end the run."""
+        ...
+
+    def close(self) -> None:
+        """End: there are no more visits."""
+        ...
+
+
+class Periodic(Protocol):
+    """Work that is done now and then while a crawl runs."""
+
+    def tick(self, now: float) -> None:
+        """Do what is due at this time (seconds); FATAL_ERRORS end the run."""
+        ...
+
+    def close(self) -> None:
+        """Do what is left, before the final pairs are made."""
+        ...
+
+
+class Crawl:
+    """One session of a run; `crawler.crawl.open.open_crawl` makes it of settings.
+
+    `observers` hear of visits; `tick` calls what is `periodic`; `clock` gives seconds
+    that never go back.
+    """
+
+    def __init__(
+        self,
+        settings: CrawlSettings,
+        langs: LangPair,
+        seeds: Sequence[str],
+        frontier: Frontier,
+        intake: AsyncIntake,
+        *,
+        resumed: bool = False,
+        observers: Sequence[Observer] = (),
+        periodic: Sequence[Periodic] = (),
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.settings = settings
+        self.langs = langs
+        self.seeds = seeds
+        self.run = settings.run
+        self.frontier = frontier
+        self.intake = intake
+        self.counts = frontier.counts
+        self.resumed = resumed
+        self.clock = clock
+        self.tally = SessionTally(langs, self.run.path, resumed=resumed)
+        self.error: BifocalError | None = None  # the first that ended the run
+        self.stopping: str | None = None  # why no more pages are fetched
+        self._observers = [*observers]
+        self._periodic = [StopFile(self.run.stop, self.stop), *periodic]
+        self._gate = SiteGate(settings.site_concurrency)
+        obeys = settings.robotstxt_obey
+        self._robots = RobotsCache(settings.retry_wait) if obeys else None
+        self._sitemaps: Counter[Site] = Counter()  # that were asked for
+        # Leases that waited for their robots.txt, and its redirects, which go on with a
+        # lease whose site is closed for them already.
+        self._ready: deque[Lease] = deque()
+        self._redirected: deque[Fetch] = deque()
+        self._asked_to_wait: dict[Site, float] = {}
+        # Until when there is nothing to fetch unless something happens, and when a
+        # driver should ask again.
+        self._nothing_until = self._ask_at = 0.0
+        intake.listen(done=self.commit, failed=self.fail)
+
+    # ------------------------------------------------------ what to fetch
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether anything is left that may be fetched, be its site busy or not."""
+        if self.stopping:
+            return False
+        return bool(self._ready or self._redirected) or self.frontier.has_open
+
+    def next(self) -> Fetch | float | None:
+        """The next request, or seconds until there may be one; None: finished."""
+        if self.stopping:
+            return _HEARTBEAT if self._gate.in_flight else None
+        if self._redirected:
+            return self._redirected.popleft()
+        now = self.clock()
+        if now < self._nothing_until:
+            return self._ask_at - now
+        try:
+            fetch = self._next(now)
+        except FATAL_ERRORS as error:
+            self.fail(error)
+            return self.next()
+        return fetch or self._wait(now)
+
+    def _next(self, now: float) -> Fetch | None:
+        while lease := self._next_lease(now):
+            fetch: Fetch | None = Fetch(lease.url, lease)
+            if self._robots is not None:
+                fetch = self._allowed(lease, self._robots)
+            if fetch:
+                self._gate.start(lease.site)
+                return fetch
+        return None
+
+    def _allowed(self, lease: Lease, robots: RobotsCache) -> Fetch | None:
+        """The page, its robots.txt if that is not known; None: it must not be asked."""
+        rules = robots.rules(lease.url)
+        if rules is None:
+            return Fetch(f"{origin_of(lease.url)}/robots.txt", lease, 0)
+        if rules is REFUSE_ALL:
+            self.frontier.postponed(lease)
+        elif not rules.allows(lease.url, self.settings.user_agent):
+            self.frontier.forbidden(lease)
+        else:
+            return Fetch(lease.url, lease)
+        return None
+
+    def _next_lease(self, now: float) -> Lease | None:
+        busy = self._gate.busy(now)
+        for _ in range(len(self._ready)):
+            lease = self._ready.popleft()
+            if lease.site in busy:
+                self._ready.append(lease)
+            elif self.frontier.holds(lease):
+                return lease
+        return self.frontier.next(busy)
+
+    def _wait(self, now: float) -> float | None:
+        """Seconds until a site opens, or a worker may ask again; None: finished."""
+        wait = self._gate.wait(now)
+        quiet = _PAUSE if wait is None else min(wait, _PAUSE)
+        if wait is None:
+            if not self._gate.in_flight and not self.has_pending:
+                return None
+            elsewhere = self.frontier.workers.open_elsewhere()
+            wait = _LOOK if elsewhere else _HEARTBEAT
+        self._nothing_until, self._ask_at = now + quiet, now + wait
+        return wait
+
+    def add_seed(self, url: str) -> bool:
+        """Put one more URL in, ahead of everything; False: it was known."""
+        self._nothing_until = 0.0
+        return self.frontier.seed([url]).added > 0
+
+    # ---------------------------------------------------- what became of it
+
+    async def answered(
+        self, fetch: Fetch, exchange: Exchange, seconds: float = 0.0
+    ) -> None:
+        """Deal with an answer; `seconds`: that the server took.
+
+        The site of the fetch is closed until this ends. After an error that ends the
+        run nothing is done: the next session asks again.
+        """
+        lease, goes_on = fetch.lease, False
+        try:
+            if self.error:
+                return
+            if fetch.robots_hops is not None:
+                goes_on = self._robots_answered(fetch, exchange)
+            elif exchange.status not in _TRANSIENT or not self._retry(lease, exchange):
+                answer = _answer_of(lease, exchange)
+                self._visit(lease, exchange, await self.intake.take(answer), seconds)
+        except FATAL_ERRORS as error:
+            self.fail(error)
+        except Exception as error:  # a bug of ours or of a plug-in: other pages go on
+            logger.exception("cannot deal with %s", lease.url)
+            reason = f"failed/{type(error).__name__}"
+            self.counts[f"fetch/{reason}"] += 1
+            self._tell(
+                Visit.of(lease, exchange.status, exchange.fetched_at, reason=reason)
+            )
+        finally:
+            if not goes_on:
+                self._finish(lease)
+
+    def failed(self, fetch: Fetch, reason: str, *, final: bool = False) -> None:
+        """Deal with a request without an answer; `final`: no other try changes that."""
+        lease = fetch.lease
+        try:
+            if self.error:
+                return
+            if fetch.robots_hops is not None:
+                self._robots_failed(lease, reason, final=final)
+                return
+            self.counts[f"fetch/failed/{reason}"] += 1
+            if final:
+                self.frontier.fetched(lease, None)
+            elif self._retry(lease, None):
+                return
+            else:
+                self.frontier.postponed(lease)
+            self._tell(
+                Visit.of(lease, 0, datetime.now(UTC), reason=f"no_answer/{reason}")
+            )
+            self.frontier.commit()
+        except FATAL_ERRORS as error:
+            self.fail(error)
+        finally:
+            self._finish(lease)
+
+    def _finish(self, lease: Lease) -> None:
+        """Let the site of a fetch be asked again after its pause."""
+        rules = self._robots.rules(lease.url) if self._robots else None
+        asked = rules.crawl_delay(self.settings.user_agent) if rules else 0.0
+        delay = max(
+            self.settings.download_delay,
+            min(asked, self.settings.robots_max_crawl_delay),
+            self._asked_to_wait.pop(lease.site, 0.0),
+        )
+        self._gate.finish(lease.site, self.clock(), delay)
+        self._nothing_until = 0.0
+
+    def keep(self, exchange: Exchange) -> None:
+        """Store an answer to a request that is not of the frontier's."""
+        with self._failing():
+            if not self.error:
+                self.intake.keep(exchange)
+
+    def _visit(
+        self, lease: Lease, exchange: Exchange, found: IntakeResult, seconds: float
+    ) -> None:
+        """Steps 3 to 6: the page is done, and its links go to the frontier."""
+        if found.location is None:
+            size = found.size
+            self.frontier.fetched(lease, found.page, size=size, seconds=seconds)
+        known = self.counts["frontier/added"]
+        links = self._follow(lease, found)
+        self.frontier.paired(found.pairs)
+        page = found.page
+        visit = Visit.of(
+            lease,
+            exchange.status,
+            exchange.fetched_at,
+            size=found.size,
+            lang=page.lang if page else None,
+            confidence=found.confidence,
+            kept=found.reason is None,
+            reason=found.reason,
+            links=len(links),
+            added=self.counts["frontier/added"] - known,
+            pairs=len(found.pairs),
+        )
+        self._tell(visit)
+
+    def _follow(self, lease: Lease, found: IntakeResult) -> Sequence[Link]:
+        """Score what a page leads to and put it into the frontier."""
+        page = found.page
+        if page is not None:
+            # 2. the links of a page in neither language are not followed
+            gated = self.settings.language_gate and found.reason is not None
+            if gated and not lease.link.is_seed:
+                return ()
+            self.frontier.found(page, page.links)
+            return page.links
+        if found.sitemap is not None:
+            self._ask_for_sitemaps(found.sitemap.sitemaps)
+            source = PageFacts(url=lease.url, site=lease.site)
+            self.frontier.found(source, found.sitemap.links)
+            return found.sitemap.links
+        if found.location is not None:
+            return (self.frontier.redirected(lease, found.location),)
+        return ()
+
+    def _ask_for_sitemaps(self, urls: Sequence[str]) -> None:
+        """Fetch sitemaps after the seeds, before any page: one lists thousands."""
+        for url in urls if self.settings.sitemaps else ():
+            site = site_of(url)
+            if url not in self.frontier.scope:
+                self.counts["frontier/refused/scope"] += 1
+            elif self._sitemaps[site] >= self.settings.sitemaps_max:
+                self.counts["frontier/refused/sitemaps"] += 1
+            else:
+                link = Link(url, rel=Rel.SITEMAP)
+                added = self.frontier.push([ScoredUrl(link, SEED_SCORE / 2)]).added
+                self._sitemaps[site] += added
+
+    # -------------------------------------------------------- robots.txt
+
+    def _robots_answered(self, fetch: Fetch, exchange: Exchange) -> bool:
+        """Take the rules of an origin, or follow the redirect to them: then True."""
+        lease, hops = fetch.lease, fetch.robots_hops or 0
+        page = self.intake.keep(exchange)
+        moved = 300 <= page.status < 400
+        target = read_page(page).location if moved else None
+        if target and hops < MAX_REDIRECTS:
+            self._redirected.append(Fetch(target, lease, hops + 1))
+            return True
+        if page.status >= 500 or page.status == 429:
+            self._robots_failed(lease, f"status {page.status}")
+        else:
+            assert self._robots is not None
+            rules = rules_of(page.status, page.body)
+            self._robots.learn(lease.url, rules)
+            self._ready.append(lease)
+            self._ask_for_sitemaps(rules.sitemaps)
+        return False
+
+    def _robots_failed(self, lease: Lease, reason: str, *, final: bool = False) -> None:
+        assert self._robots is not None
+        self.counts[f"robots/failed/{reason}"] += 1
+        seconds = self._robots.fail(lease.url, final=final)
+        if seconds is not None:
+            self._back_off(lease.site, seconds)
+        self._ready.append(lease)
+
+    # ------------------------------------------------------------ retries
+
+    def _retry(self, lease: Lease, exchange: Exchange | None) -> bool:
+        """Whether a URL without an answer gets another try now.
+
+        Its site gets patience even if it does not.
+        """
+        asked = retry_after(exchange) if exchange is not None else None
+        wait = self.settings.retry_wait if asked is None else asked
+        self._back_off(lease.site, wait)
+        again = self.frontier.retry(lease, max_tries=1 + self.settings.retry_times)
+        if again:
+            self.counts["fetch/retried"] += 1
+            if exchange is not None:
+                self.intake.keep(exchange)
+            self.frontier.commit()
+        return again
+
+    def _back_off(self, site: Site, seconds: float) -> None:
+        """Let a site that had an error, or asks for it, wait longer."""
+        self._asked_to_wait[site] = max(seconds, self._asked_to_wait.get(site, 0.0))
+
+    # ------------------------------------------------------------- the rest
+
+    def commit(self) -> None:
+        """Make everything so far survive a kill; the intake has committed before."""
+        with self._failing():
+            if not self.error:
+                self.frontier.commit()
+
+    def tick(self) -> None:
+        """Do what is done now and then; to be called some ten times a second."""
+        for part in self._periodic:
+            with self._failing():
+                part.tick(self.clock())
+
+    def _tell(self, visit: Visit) -> None:
+        self.tally.visited(visit)
+        for observer in self._observers:
+            observer.visited(visit)
+
+    def observe(self, observer: Observer) -> None:
+        """Let somebody hear of the visits from now on."""
+        self._observers.append(observer)
+
+    def fail(self, error: Exception) -> None:
+        """End the run because of an error; the first one is reported."""
+        self.error = self.error or self.run.error(error)
+        self.stopping = "error"
+
+    def stop(self, reason: str) -> None:
+        """Fetch no more pages; those on their way are dealt with."""
+        self.stopping = self.stopping or reason
+
+    def close(self, reason: str, more: Mapping[str, Any] = NO_EVIDENCE) -> Summary:
+        """End the session: save everything, make the final pairs, write the stats.
+
+        `reason`: why the driver ended; `more`: what it counted. Raises nothing: what
+        went wrong is the summary's `error`.
+        """
+        counts = self.frontier.store.counts()
+        self.counts["frontier/pending"] = counts["pending"] + counts["leased"]
+        self.counts["frontier/done"] = counts["done"]
+        with self._failing():
+            self.frontier.close()
+        endings: list[Periodic | Observer] = [*self._periodic, *self._observers]
+        for part in endings:
+            with self._failing():
+                part.close()
+        result = self.intake.finish()
+        if result.error:
+            self.fail(result.error)
+        stats = {
+            **more,
+            **self.counts,
+            **self.tally.stats(),
+            "finish_reason": self.stopping or reason,
+            **result.stats,
+        }
+        with self._failing():
+            self.run.write_stats(stats)
+        others = self.resumed or self.frontier.workers.run  # sessions, or workers
+        if self.tally.languages or (others and stats["frontier/done"]):
+            text = self.tally.text(stats, pairs=self.settings.pairs)
+        else:
+            text = ""
+            self.fail(RunError(self.tally.why_nothing(self.seeds, self.counts)))
+        return Summary(stats, text, self.error)
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except FATAL_ERRORS as error:
+            self.fail(error)
+
+
+def _answer_of(lease: Lease, exchange: Exchange) -> Answer:
+    link = lease.link
+    return Answer(exchange, link.depth, link.source_url, lease.score, lease.evidence)

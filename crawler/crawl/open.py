@@ -1,0 +1,238 @@
+"""From settings to a crawl: the one place where names become parts.
+
+A scorer gets what its constructor asks for by name: `langs`, `language_model`,
+`pair_model`, `counts`, `max_urls`. So a plug-in from outside needs no registration, and
+a profile without models loads none.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib.metadata import version
+from typing import Any, Literal
+
+from crawler.aligner.profile import AlignProfile
+from crawler.config import load_object, load_profile, to_table
+from crawler.crawl.child import Child, start_child, wants_process
+from crawler.crawl.crawl import Crawl, Periodic
+from crawler.crawl.intake import Intake, IntakeConfig
+from crawler.crawl.log import CrawlLog
+from crawler.crawl.page_process import AsyncIntake, InProcess, PageProcess
+from crawler.crawl.settings import CrawlSettings, read_settings
+from crawler.crawl.spare_time import SpareTimeClock
+from crawler.crawl.take_over import TakeOver
+from crawler.data import LangPair
+from crawler.errors import ProfileError
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.scope import Scope
+from crawler.frontier.site_yield import RunBudget, SiteBudget, SiteYield
+from crawler.frontier.stores.open import open_frontier
+from crawler.protocols import UrlScorer
+from crawler.rundir import RunDir
+from crawler.seeds import read_seeds
+from crawler.urls import without_password
+from crawler.warc.recovery import recover
+from crawler.warc.writer import WarcConfig
+
+
+def open_crawl(
+    seeds: str | Sequence[str],
+    langs: str,
+    settings: Mapping[str, Any],
+    *,
+    scope: str = "",
+    child: Child | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Crawl:
+    """Open a run: begin it, or go on with the one of the setting RUN_DIR.
+
+    `seeds`: as `read_seeds` takes them, or URLs; `langs`: two codes or names;
+    `settings`: by upper-case name, see `load_profile_settings`; `scope`: setting SCOPE;
+    `child`: the process of the intake, if it was started already; `about`: what else
+    run.json is to say. A mistake in any of them is a BifocalError, before anything is
+    written.
+    """
+    pair = LangPair.parse(langs)
+    urls = read_seeds(seeds if isinstance(seeds, str) else ",".join(seeds))
+    read = read_settings(settings)
+    if read.run_dir is None:
+        raise ProfileError("RUN_DIR is not set (name a folder for the run)")
+    counts: Counter[str] = Counter()
+    bounds = Scope(scope or read.scope)
+    if child is None and wants_process(read):
+        child = start_child(read)  # it starts while the models are read
+    scorer = build_scorer(read, pair, counts)
+    profile = load_profile(AlignProfile, read.align_profile)
+    run = read.run
+    resumed = run.open(pair)
+    frontier = build_frontier(read, pair, scorer, bounds, counts)
+    intake, periodic = _open_intake(read, pair, frontier, child)
+    log = CrawlLog(run.crawl_log)
+    workers = frontier.workers
+    run.write(
+        {
+            "bifocal": version("bifocal"),
+            "langs": list(pair),
+            "seeds": urls,
+            "scope": bounds.kind,
+            "worker": workers.worker,
+            "shared_run": workers.run,
+            "profile": read.url_scorer,
+            "align": to_table(profile),
+            "settings": {
+                name: _shown(name, settings[name]) for name in sorted(settings)
+            },
+            **(about or {}),
+        }
+    )
+    frontier.restore()
+    frontier.seed(urls)
+    frontier.commit()
+    return Crawl(
+        read,
+        pair,
+        urls,
+        frontier,
+        intake,
+        resumed=resumed,
+        observers=[log],
+        periodic=periodic,
+    )
+
+
+def _shown(name: str, value: object) -> object:
+    return without_password(str(value)) if name == "FRONTIER_URL" and value else value
+
+
+def build_frontier(
+    settings: CrawlSettings,
+    langs: LangPair,
+    scorer: UrlScorer,
+    scope: Scope,
+    counts: Counter[str],
+) -> Frontier:
+    """The frontier of a crawl, in the storage that the settings name."""
+    url = settings.frontier_url or f"sqlite:{settings.run.frontier}"
+    budget = SiteBudget(
+        pages=settings.site_max_pages,
+        bytes=settings.site_max_bytes,
+        seconds=settings.site_max_seconds,
+        scout=settings.site_scout_pages,
+    )
+    return Frontier(
+        open_frontier(url),
+        scorer,
+        scope,
+        max_depth=settings.frontier_max_depth,
+        sites=SiteYield(langs, budget),
+        budget=RunBudget(pages=settings.run_max_pages, bytes=settings.run_max_bytes),
+        counts=counts,
+    )
+
+
+def _open_intake(
+    settings: CrawlSettings, langs: LangPair, frontier: Frontier, child: Child | None
+) -> tuple[AsyncIntake, list[Periodic]]:
+    """The intake of a crawl, opened; mends what a killed run left of its WARC files."""
+    config = _intake_config(settings, langs, frontier.workers.worker)
+    run = settings.run
+    for mended in recover(run.warc):
+        frontier.counts["warc/recovered"] += 1
+        frontier.counts["warc/recovered_bytes_cut"] += mended.cut
+    if child is not None:
+        process = PageProcess(child)
+        process.open(config)
+        return process, []
+    intake = Intake(config, frontier.counts)
+    periodic: list[Periodic] = [SpareTimeClock(intake.use_spare_time)]
+    if settings.pairs and frontier.workers.run is not None:
+        others = partial(_other_runs, run, frontier.workers.run)
+        periodic.append(TakeOver(frontier, intake, others))
+    return InProcess(intake), periodic
+
+
+def _intake_config(
+    settings: CrawlSettings, langs: LangPair, worker: str
+) -> IntakeConfig:
+    return IntakeConfig(
+        run_dir=str(settings.run.path),
+        langs=str(langs),
+        warc=WarcConfig(
+            prefix=settings.warc_prefix,
+            worker=re.sub(r"[^\w.-]", "_", worker),
+            max_bytes=settings.warc_max_bytes,
+            level=settings.warc_gzip_level,
+            fsync=settings.warc_fsync,
+            info={
+                "http-header-user-agent": settings.user_agent,
+                "robots": "obey" if settings.robotstxt_obey else "ignore",
+            },
+        ),
+        pairs=settings.pairs,
+        sentences=settings.sentences,
+        align_profile=settings.align_profile,
+        readable=("pdf",) if settings.pdf else (),
+    )
+
+
+def _other_runs(run: RunDir, shared: str) -> list[RunDir]:
+    """The run directories beside this one whose workers share its frontier."""
+    ours = run.path.resolve()
+    beside = [RunDir(path.parent) for path in sorted(ours.parent.glob("*/run.json"))]
+    return [
+        other
+        for other in beside
+        if other.path != ours and other.read().get("shared_run") == shared
+    ]
+
+
+def build_scorer(
+    settings: CrawlSettings, langs: LangPair, counts: Counter[str] | None = None
+) -> UrlScorer:
+    """The scorer that URL_SCORER names, with the models that it asks for."""
+    path = settings.url_scorer
+    kind = load_object(path)
+    if not callable(getattr(kind, "score", None)):
+        raise ProfileError(
+            f"URL_SCORER={path}: not a scorer (name a class with a method `score`)"
+        )
+    wanted = inspect.signature(kind).parameters
+    parts: dict[str, Any] = {}
+    if "langs" in wanted:
+        parts["langs"] = langs
+    if "counts" in wanted:
+        parts["counts"] = counts
+    if "max_urls" in wanted:
+        parts["max_urls"] = settings.scorer_max_urls
+    if "language_model" in wanted:
+        parts["language_model"] = build_model(settings, "language")
+    if "pair_model" in wanted:
+        parts["pair_model"] = build_model(settings, "pair")
+    try:
+        scorer: UrlScorer = kind(**parts)
+    except TypeError as error:
+        raise ProfileError(
+            f"URL_SCORER={path}: {error} (its constructor may ask for langs,"
+            " language_model, pair_model, counts and max_urls)"
+        ) from error
+    return scorer
+
+
+def build_model(settings: CrawlSettings, kind: Literal["language", "pair"]) -> Any:
+    """The URL model that a setting names, from its directory if one is given.
+
+    Either protocol of models: the caller knows which it asked for.
+    """
+    name = f"URL_{kind.upper()}_MODEL"
+    path: str = getattr(settings, name.lower())
+    model = load_object(path)
+    if not callable(getattr(model, "predict", None)):
+        raise ProfileError(
+            f"{name}={path}: not a model (name a class with a method `predict`)"
+        )
+    directory: str | None = getattr(settings, f"{name.lower()}_dir")
+    return model(directory) if directory else model()

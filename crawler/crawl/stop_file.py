@@ -1,0 +1,39 @@
+"""`touch RUN_DIR/stop` ends a crawl as Ctrl-C does.
+
+For whoever cannot send it a signal: it runs on another machine, in a container, or as
+another user.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+_EVERY = 1.0  # seconds: who stops a crawl waits for the page in hand anyway
+
+
+class StopFile:
+    """Looks for a file now and then, and calls `stop` when it is there."""
+
+    def __init__(self, path: Path, stop: Callable[[str], None]) -> None:
+        self._path = path
+        self._stop = stop
+        self._due: float | None = None
+
+    def tick(self, now: float) -> None:
+        """Look, if it is time; a file of an earlier session has done its work."""
+        if self._due is None:
+            self._path.unlink(missing_ok=True)
+        elif now >= self._due and self._path.exists():
+            logger.info("Found %s, shutting down gracefully", self._path)
+            self._path.unlink(missing_ok=True)
+            self._stop("shutdown")
+        if self._due is None or now >= self._due:
+            self._due = now + _EVERY
+
+    def close(self) -> None:
+        """Take the file away: the next session shall run."""
+        self._path.unlink(missing_ok=True)

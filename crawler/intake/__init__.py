@@ -1,1 +1,0 @@
-"""What becomes of an answer, all but its place in the order of the crawl."""
