@@ -21,7 +21,8 @@ import tldextract
 import xxhash
 
 # Longer URLs are traps or data; browsers and servers stop at about this length, and
-# the released URL models skip longer ones (INTEROP 4.1).
+# the released URL models skip longer ones
+# (docs/sources.md#other-crawlers-and-readers).
 MAX_URL_LENGTH = 2000
 # URLs, hosts and folders whose parts a function keeps: the menus of the 32 sites that a
 # crawl asks at a time come again on each of their pages. 65,536 took 200 MB in all and

@@ -46,7 +46,8 @@ RETRY_TIMES = 2  # more tries after the first
 RETRY_WAIT = 10  # seconds that a site gets after an error of the server
 DEFAULT_REQUEST_HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
-    # what every reader of WARC files can undo; no brotli (PEERS, note 25)
+    # what every reader of WARC files can undo; no brotli
+    # (docs/sources.md#other-crawlers-and-readers)
     "Accept-Encoding": "gzip",
 }
 

@@ -55,7 +55,7 @@ class GateConfig:
 
 @dataclass(frozen=True, slots=True)
 class BootstrapConfig:
-    """Which pairs teach a lexicon, and how often (ALIGNMENT section 8)."""
+    """Which pairs teach a lexicon, and how often (docs/sources.md#the-lexicon)."""
 
     shares: tuple[float, ...] = (0.6, 0.85)  # of the pairs, best first, in each round
     # The last round is repeated while it finds a tenth more pairs than taught it: with

@@ -1,9 +1,10 @@
 """The site gate: who may be asked now.
 
 A site is closed while a page of it is being downloaded, parsed and scored, because the
-best next URL of a site is only known when the links of the last page are (measured, in
-good pages among the first 25 of 400: 24 with the gate, 9 without; ARCHITECTURE 6). It
-stays closed for the politeness delay after that. Throughput comes from many sites.
+best next URL of a site is only known when the links of the last page are (good pages
+among the first 25 of 400: 24 with the gate, 9 without;
+docs/sources.md#one-page-of-a-site-at-a-time). It stays closed for the politeness delay
+after that. Throughput comes from many sites.
 
 Plain bookkeeping on a clock that the caller passes in; no timers here.
 """

@@ -2,9 +2,9 @@
 
 With thousands of sites most have nothing to give. A site is scouted first; one whose
 pages are all in one language of the pair, or in neither, rests until the other sites
-have nothing left. linguacrawl does likewise, but gives up only sites that were in the
-two languages at first (PEERS); here the site that never showed a page of the pair is
-given up too, and comes back when there is time. Sites on several domains that are one
+have nothing left. linguacrawl does likewise, but never gives up a site without a page
+of the pair (docs/sources.md#other-crawlers-and-readers); here it is given up too, and
+comes back when there is time. Sites on several domains that are one
 (`crawler.groups`) have one budget.
 """
 

@@ -221,6 +221,31 @@ def test_every_relative_link_leads_somewhere(page):
             assert anchor in anchors(goal), target
 
 
+def code_and_docs() -> list[Path]:
+    """What people read, but for recordings and this file."""
+    rooms = "crawler models training settings benchmarks tests docs".split()
+    files = [path for room in rooms for path in (ROOT / room).rglob("*")]
+    files += ROOT.glob("*.md")
+    kinds = (".py", ".md", ".toml")
+    return [p for p in files if p.suffix in kinds and p != Path(__file__)]
+
+
+def test_nothing_refers_to_documents_that_are_not_in_the_repository():
+    outside = re.compile(r"\b(ALIGNMENT|SPEED|PEERS|INTEROP|SEEDS|ARCHITECTURE)\b")
+    assert [p for p in code_and_docs() if outside.search(p.read_text("utf-8"))] == []
+
+
+def test_every_page_of_the_documentation_that_the_code_names_is_there():
+    named = re.compile(r"\bdocs/([a-z0-9/-]+\.md)(?:#([\w-]+))?")
+    for path in code_and_docs():
+        if path.suffix == ".md":  # links, tested above
+            continue
+        for name, anchor in named.findall(path.read_text("utf-8")):
+            page = ROOT / "docs" / name
+            assert page.exists(), f"{path}: {name}"
+            assert not anchor or anchor in anchors(page), f"{path}: {name}#{anchor}"
+
+
 def test_every_page_of_the_documentation_is_in_the_index():
     for page in (ROOT / "docs").glob("*.md"):
         assert page.name == "index.md" or f"({page.name})" in text_of(

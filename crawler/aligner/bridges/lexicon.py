@@ -3,8 +3,8 @@
 Segments that stand side by side in two parallel pages go through the first model of
 Brown et al. (1993), five rounds of EM in each direction. What both directions agree on
 stays: the geometric mean of the two probabilities must exceed 0.02 and the expected
-number of links 0.5, and a word keeps its eight best translations (ALIGNMENT: p(e|f)
-without any outside resource, 99 % soft recall).
+number of links 0.5, and a word keeps its eight best translations
+(docs/sources.md#the-lexicon).
 
 A lexicon is a table of link counts between word ids (`crawler.aligner.words`), so two
 lexicons add up: what earlier sites of a language pair taught helps the next one.
@@ -36,7 +36,7 @@ _VERSION = 2  # 2: of words the first five letters
 class LexiconConfig:
     """How a lexicon is learned."""
 
-    iterations: int = 5  # ALIGNMENT section 8; more change nothing
+    iterations: int = 5  # as in docs/sources.md#the-lexicon
     min_probability: float = 0.02  # of the geometric mean of both directions
     min_count: float = 0.5
     max_translations: int = 8  # of one word

@@ -5,7 +5,7 @@ blocks of like length belong together, all the more if they share words. It is o
 meant to feed `lexicon`; sentences are another room.
 
 Source: the length-based alignment of Gale & Church (1993) on HTML blocks, costs from
-ALIGNMENT section 8.
+docs/sources.md#the-lexicon.
 In: two pages, boilerplate removed.  Out: pairs of word-id arrays.
 """
 

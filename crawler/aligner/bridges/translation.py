@@ -27,7 +27,7 @@ from crawler.errors import ProfileError
 
 _BATCH = 1000  # lines; starting apertium costs as much as 200 of them
 _TIMEOUT = 600.0  # seconds for a batch
-# ALIGNMENT: some 10,000 segments of ordinary pages are what a lexicon needs.
+# 11,000 short segments taught a lexicon of use (docs/sources.md#the-lexicon).
 MAX_TEXTS = 20_000
 
 

@@ -7,7 +7,8 @@ removed, and what is left is clustered again.
 
 In: a Lexicon.  Out: a Bridge. A word without a cluster stands for itself.
 Differs from the paper: the edges come from a lexicon that was induced on the site, not
-from a phrase table. F is not given there; 10 % here (ALIGNMENT, table 3).
+from a phrase table. F is not given there; 10 % here
+(docs/sources.md#alignment-by-content).
 """
 
 from __future__ import annotations

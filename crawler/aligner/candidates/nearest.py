@@ -25,7 +25,8 @@ _Best = tuple[NDArray[np.float32], NDArray[np.int64]]  # cosines, and where they
 class NearestConfig:
     """How many candidates."""
 
-    n_best: int = 8  # ALIGNMENT section 6: the right page is in the first 8 in 99.9 %
+    # The right page is in the first 8 in 99.7 % (docs/sources.md#alignment-by-content).
+    n_best: int = 8
     min_cosine: float = 0.02  # below it two pages share a number by chance
     cells: int = 1 << 23  # cosines held at a time, by row and by column: 64 MB
 
