@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import machine, status_mb
-from benchmarks.sentence_quality import lexicon_of, page_of, read_pages
+from benchmarks.sentence_quality import lexicon_of
 from crawler.corpus.build import CorpusRequest, build_corpus
 from crawler.corpus.dedupe import BestCopies
 from crawler.data import LangPair, Origin, PairScore, SentencePair
@@ -32,6 +32,7 @@ from crawler.extract.document import build_document
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import write_pairs
 from tests.worlds import write_warc
+from training.data.gettext_pages import page_of, read_pages
 
 
 def rate(sources: Path, lang: str) -> dict[str, Any]:

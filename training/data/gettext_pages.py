@@ -138,7 +138,8 @@ def noisy(page: TruePage, kind: str, rng: random.Random) -> TruePage:
     )
 
 
-def _html_of(blocks: Sequence[Block], lang: str, number: int) -> Page:
+def page_of(blocks: Sequence[Block], lang: str, number: int) -> Page:
+    """The page in one language as a server would send it."""
     body = "\n".join(f"<{tag}>{html.escape(text)}</{tag}>" for tag, text in blocks)
     body = body.replace("<td>", "<table><tr><td>").replace(
         "</td>", "</td></tr></table>"
@@ -154,7 +155,7 @@ def _html_of(blocks: Sequence[Block], lang: str, number: int) -> Page:
 
 def document_of(blocks: Sequence[Block], lang: str, number: int) -> Document:
     """The page of one language, through HTML."""
-    document = build_document(_html_of(blocks, lang, number))
+    document = build_document(page_of(blocks, lang, number))
     assert document is not None
     return replace(document, lang=lang)
 
