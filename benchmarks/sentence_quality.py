@@ -11,10 +11,11 @@ with text on both sides.
 
 `gold`: texts with one sentence a line, and their true beads, `[0, 1]:[0]` a line, as
 Vecalign, Bleualign and SentAlign publish them; three files a text, any number of texts.
-Each text is aligned whole, as it is and with a fifth of the beads missing (at each bead
-with a probability of 0.08 a run of one to four of them is cut out of one side), without
-a lexicon and with the one that the document aligner learns from the same texts, a
-sentence being a paragraph. Scored as Vecalign does (`sentences/beads.py`).
+Each text is aligned as it is, and with a fifth of the beads missing (at each bead with
+a probability of 0.08 a run of one to four of them is cut out of one side): alone, as
+`bifocal sentences A B` does it; all texts together (`--batch`); and with the lexicon
+that the document aligner learns from the same texts, a sentence being a paragraph.
+Scored as Vecalign does (`sentences/beads.py`).
 """
 
 from __future__ import annotations
@@ -24,22 +25,18 @@ import html
 import json
 import random
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
+from benchmarks.gale_church import gale_church
 from benchmarks.machine import machine
-from crawler.aligner.aligner import Aligner
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.sentences.beads import Agreement, Bead, Pair, read_beads
-from crawler.aligner.sentences.costs.length import LengthCost
-from crawler.aligner.sentences.costs.lexicon import LexiconCost
-from crawler.aligner.sentences.costs.markup import MarkupCost
-from crawler.aligner.sentences.dynamic import align, gale_church
-from crawler.aligner.sentences.split import Side, side_of, size_of
-from crawler.aligner.words import WordIds
+from crawler.aligner.sentences.aligner import SentencesConfig, costs_of
+from crawler.aligner.sentences.beads import Agreement, read_beads
+from crawler.aligner.sentences.dynamic import align
+from crawler.aligner.sentences.split import side_of
+from crawler.aligner.sentences.texts import TextAligner
 from crawler.data import Document, LangPair, Page
 from crawler.extract.document import build_document
 from training.data.gettext_pages import (
@@ -51,21 +48,8 @@ from training.data.gettext_pages import (
     pairs_in,
     read_pages,
 )
-
-CUT = 0.08  # 0.2 of the beads are missing: runs have 2.5 of them in the mean
-
-
-def lexicon_of(langs: LangPair, documents: Iterable[Document]) -> Lexicon | None:
-    with Aligner(langs) as aligner:
-        for document in documents:
-            aligner.add(document)
-        aligner.finish()
-        return aligner.lexicon
-
-
-def costs_of(lexicon: Lexicon | None) -> list[LengthCost | LexiconCost | MarkupCost]:
-    return [LengthCost(), LexiconCost(WordIds(), lexicon), MarkupCost()]
-
+from training.data.made_texts import TrueText, with_gaps
+from training.sentence_costs import lexicon_of
 
 # ------------------------------------------------------------------- gettext
 
@@ -80,19 +64,19 @@ def of_pages(
         for n, page in enumerate(pages)
     ]
     lexicon = lexicon_of(langs, (d for both in documents for d in both))
-    costs = costs_of(lexicon)
+    config = SentencesConfig()
+    costs = costs_of(lexicon, config)
     ours, plain = Agreement(), Agreement()
     seconds = 0.0
     for page, (src_document, trg_document) in zip(pages, documents):
         start = time.process_time()
         src, trg = side_of(src_document), side_of(trg_document)
-        beads = align(src, trg, costs)
+        beads = align(src, trg, costs, config.path)
         seconds += time.process_time() - start
         assert src.blocks.max() == len(page.src) - 1, page.name
         gold, closed = gold_of(page, src, trg)
         ours += Agreement.between(gold, pairs_in(beads, closed))
-        by_length = gale_church(src, trg, LengthCost())
-        plain += Agreement.between(gold, pairs_in(by_length, closed))
+        plain += Agreement.between(gold, pairs_in(gale_church(src, trg), closed))
     return {
         "pages": len(pages),
         "true_beads": ours.gold,
@@ -106,50 +90,11 @@ def of_pages(
 # ------------------------------------------------------------------- gold
 
 
-@dataclass(frozen=True)
-class Text:
-    """A text in two languages, one sentence a line, and its true beads."""
-
-    src: list[str]
-    trg: list[str]
-    gold: list[Pair]  # in the order of the text
-
-
-def read_text(src: Path, trg: Path, beads: Path) -> Text:
-    return Text(
+def read_text(src: Path, trg: Path, beads: Path) -> TrueText:
+    return TrueText(
         src.read_text("utf-8").splitlines(),
         trg.read_text("utf-8").splitlines(),
         read_beads(beads),
-    )
-
-
-def with_gaps(text: Text, rng: random.Random) -> Text:
-    """A fifth of the beads have lost one of their sides."""
-    gone: list[set[int]] = [set(), set()]
-    left = 0
-    side = 0
-    for bead in text.gold:
-        if not left and rng.random() < CUT:
-            left, side = rng.randint(1, 4), rng.randrange(2)
-        if left:
-            left -= 1
-            gone[side].update(bead[side])
-    kept = [
-        [n for n in range(len(lines)) if n not in lost]
-        for lines, lost in zip((text.src, text.trg), gone)
-    ]
-    place = [{n: k for k, n in enumerate(numbers)} for numbers in kept]
-    gold = [
-        (
-            tuple(place[0][n] for n in src if n in place[0]),
-            tuple(place[1][n] for n in trg if n in place[1]),
-        )
-        for src, trg in text.gold
-    ]
-    return Text(
-        [text.src[n] for n in kept[0]],
-        [text.trg[n] for n in kept[1]],
-        [bead for bead in gold if any(bead)],
     )
 
 
@@ -161,21 +106,21 @@ def as_document(lines: Sequence[str], lang: str, number: int) -> Document:
     return replace(document, lang=lang)
 
 
-def as_side(lines: Sequence[str], lang: str) -> Side:
-    sizes = np.array([size_of(line) for line in lines], np.float64)
-    blocks = np.zeros(len(lines), np.int32)
-    return Side(lang, tuple(lines), blocks, ("p",) * len(lines), sizes)
-
-
 def of_texts(
-    texts: Sequence[Text], langs: LangPair, lexicon: Lexicon | None
+    texts: Sequence[TrueText],
+    langs: LangPair,
+    lexicon: Lexicon | None = None,
+    *,
+    together: bool = False,
 ) -> dict[str, object]:
     total = Agreement()
     start = time.process_time()
-    for text in texts:
-        sides = as_side(text.src, langs.src), as_side(text.trg, langs.trg)
-        found: list[Bead] = align(*sides, costs_of(lexicon))
-        total += Agreement.between(text.gold, {bead.pair for bead in found})
+    aligner = TextAligner(langs, lexicon)
+    groups = [texts] if together else [[text] for text in texts]
+    for group in groups:
+        found = aligner.align([(text.src, text.trg) for text in group])
+        for text, beads in zip(group, found):
+            total += Agreement.between(text.gold, {bead.pair for bead in beads})
     seconds = time.process_time() - start
     return {
         "texts": len(texts),
@@ -200,8 +145,12 @@ def measure_gold(files: Sequence[Path], langs: LangPair) -> dict[str, object]:
             for lines, lang in ((text.src, langs.src), (text.trg, langs.trg))
         ]
         learned = lexicon_of(langs, documents)
-        for name, lexicon in (("none", None), ("own", learned)):
-            row = of_texts(texts, langs, lexicon)
+        rows = {
+            "alone": of_texts(texts, langs),
+            "together": of_texts(texts, langs, together=True),
+            "own lexicon": of_texts(texts, langs, learned),
+        }
+        for name, row in rows.items():
             results[f"{kind}/{name}"] = row
             print(kind, name, json.dumps(row))
     return results

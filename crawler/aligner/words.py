@@ -108,8 +108,8 @@ class WordIds:
     """
 
     def __init__(self) -> None:
-        self._packed = _Bounded(self._pack)
-        self._ids = _Bounded(_word_id)
+        self._packed = Bounded(self._pack)
+        self._ids = Bounded(word_id)
 
     def encode(self, text: str) -> NDArray[np.uint32]:
         """The ids of the words of a text, in reading order; BREAK_ID for BREAK.
@@ -126,7 +126,8 @@ class WordIds:
         return b"".join(map(self._ids.__getitem__, words_of(piece)))
 
 
-def _word_id(word: str) -> bytes:
+def word_id(word: str) -> bytes:
+    """The id of a lower-case word, little-endian."""
     if word == BREAK:
         return BREAK_ID.to_bytes(4, "little")
     known = word[:_STEM] if word.isalpha() else word
@@ -135,7 +136,7 @@ def _word_id(word: str) -> bytes:
     return number.to_bytes(4, "little")
 
 
-class _Bounded(dict[str, T]):
+class Bounded(dict[str, T]):
     """A dict that fills itself, and starts afresh when it is full."""
 
     _LIMIT = 1 << 17  # entries, about 15 MB

@@ -15,7 +15,9 @@ from tests.webserver import Server
 from tests.worlds import build_site
 
 
-def test_a_crawl_leaves_sentences_and_its_run_becomes_a_corpus(tmp_path):
+def test_a_crawl_leaves_sentences_and_its_run_becomes_a_corpus(tmp_path, monkeypatch):
+    # tests of other checkouts write folders of the same names
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
     run, out = tmp_path / "run", tmp_path / "corpus"
     crawled = bifocal("demo", "--out", run)
     assert crawled.returncode == 0, crawled.stderr

@@ -42,6 +42,7 @@ ELSEWHERE = {
     "bifocal align hdfs:": "a cluster; tests/integration/test_realign_spark.py",
     "bifocal docalign": "Bitextor's folders; tests/integration/test_realign.py",
     "bifocal lexicon WARCS --translator": "apertium; tests/unit/crawler/cli",
+    "bifocal sentences A.txt B.txt": "a model; tests/unit/models",
     "bifocal status": "Redis; tests/integration/test_redis_frontier.py",
     "bifocal align runs/is/*": "Redis; tests/integration/test_two_workers.py",
     "redis-server": "Redis",
@@ -65,7 +66,7 @@ TYPED = [
     *(
         f"docs/{name}.md"
         for name in """quickstart cookbook crawling report corpus realign replay
-        aligner""".split()
+        aligner sentences""".split()
     ),
 ]
 
@@ -120,6 +121,8 @@ def stage(demo, web, tmp_path):
         shutil.copytree(demo[1], tmp_path / name)
     (tmp_path / "icelandic.md").write_text("- https://www.ruv.is/ (a broadcaster)\n")
     (tmp_path / "words.tsv").write_text("house\tetxe\nsea\titsaso\n")
+    for name, text in (("book.en", "The sea is calm."), ("book.is", "Sjór er lygn.")):
+        (tmp_path / name).write_text(f"{text}\n")
     return tmp_path
 
 

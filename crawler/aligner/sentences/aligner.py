@@ -19,26 +19,46 @@ from crawler.aligner.sentences.costs.embedding import EmbeddingConfig, Embedding
 from crawler.aligner.sentences.costs.length import LengthConfig, LengthCost
 from crawler.aligner.sentences.costs.lexicon import LexiconCost, LexiconCostConfig
 from crawler.aligner.sentences.costs.markup import MarkupConfig, MarkupCost
-from crawler.aligner.sentences.dynamic import DynamicConfig, align
+from crawler.aligner.sentences.dynamic import PathConfig, align
 from crawler.aligner.sentences.quality import QualityModel, usual_ratio
 from crawler.aligner.sentences.split import IsRepeated, never_repeated, side_of
+from crawler.aligner.sentences.tokens import TokenIds
 from crawler.aligner.words import WordIds
 from crawler.config import load_object
 from crawler.data import Document, LangPair, PairScore, SentencePair
+
+_ENCODERS = "models.sentence_encoder.load"  # named, since models import the crawler
 
 
 @dataclass(frozen=True, slots=True)
 class SentencesConfig:
     """How the sentences of two pages are aligned."""
 
-    path: DynamicConfig = field(default_factory=DynamicConfig)
+    path: PathConfig = field(default_factory=PathConfig)
     length: LengthConfig = field(default_factory=LengthConfig)
     lexicon: LexiconCostConfig = field(default_factory=LexiconCostConfig)
     markup: MarkupConfig = field(default_factory=MarkupConfig)
-    # The dotted path of a callable: a list of texts in, one vector a text out. A model
-    # takes the place of nothing: its cost is added to the others.
-    encode: str = ""
+    # Sentence vectors, whose cost is added to the others: of an encoder, by its folder
+    # or its name on a hub, or of any callable from a list of texts to an array, by its
+    # dotted path.
+    encoder: str | None = None
+    encode: str | None = None
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
+
+
+def costs_of(lexicon: Lexicon | None, config: SentencesConfig) -> list[Cost]:
+    """What decides which sentences belong together."""
+    costs: list[Cost] = [
+        LengthCost(config.length),
+        LexiconCost(TokenIds(), lexicon, config.lexicon),
+        MarkupCost(config.markup),
+    ]
+    if config.encode:
+        costs.append(EmbeddingCost(load_object(config.encode), config.embedding))
+    if config.encoder:
+        encode = load_object(_ENCODERS)(config.encoder)
+        costs.append(EmbeddingCost(encode, config.embedding))
+    return costs
 
 
 class DynamicAligner:
@@ -59,16 +79,8 @@ class DynamicAligner:
         self.langs = langs
         self._config = config
         self._is_repeated = is_repeated
-        word_ids = WordIds()
-        self._costs: list[Cost] = [
-            LengthCost(config.length),
-            LexiconCost(word_ids, lexicon, config.lexicon),
-            MarkupCost(config.markup),
-        ]
-        if config.encode:
-            encode = load_object(config.encode)
-            self._costs.append(EmbeddingCost(encode, config.embedding))
-        self.quality = QualityModel(word_ids, lexicon)
+        self._costs = costs_of(lexicon, config)
+        self.quality = QualityModel(WordIds(), lexicon)
 
     def align(
         self, pair: PairScore, src: Document, trg: Document

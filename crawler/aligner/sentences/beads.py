@@ -32,18 +32,21 @@ class Bead:
     src: int  # first sentence
     trg: int
     size: tuple[int, int]
-    cost: float  # nats
 
     @property
     def is_pair(self) -> bool:
         """Whether there are sentences on both sides."""
         return min(self.size) > 0
 
+    def ends_before(self, node: tuple[int, int]) -> bool:
+        """Whether it has no sentence after a node of the path."""
+        return self.src + self.size[0] <= node[0] and self.trg + self.size[1] <= node[1]
+
     @property
     def pair(self) -> Pair:
         """The numbers of its sentences.
 
-        >>> Bead(4, 2, (1, 2), 0.0).pair
+        >>> Bead(4, 2, (1, 2)).pair
         ((4,), (2, 3))
         """
         src, trg = self.size

@@ -7,7 +7,7 @@
   counts, so that half a translation is found out on either side.
 - `QualityModel`: a logistic model over that ratio, lengths, numbers and punctuation. It
   was fitted on true and on shifted, cut and swapped sentence pairs of translated
-  documentation (benchmarks/sentence_fit.py) and knows no language.
+  documentation (training/sentence_score.py) and knows no language.
 
 In: sentence pairs, a lexicon.  Out: numbers.
 See also: `filters` (what is refused), `costs` (what decides the alignment).
@@ -157,7 +157,7 @@ class _Expected:
 # ------------------------------------------------------------------- the score
 
 FEATURES = ("bias", "known", "ratio", "length", "numbers", "end", "short")
-# benchmarks/sentence_fit.py; in the order of FEATURES
+# training/sentence_score.py; in the order of FEATURES
 _WEIGHTS = (2.64, -5.52, 9.25, -3.07, -2.92, -3.26, -0.68)
 
 

@@ -63,6 +63,8 @@ _ENDS = re.compile(r"(?<=[\u17d4\u17d5\u0f0d\u0f0e])\s*")  # Khmer, Tibetan
 _SPACED = re.compile(r"(?<=[\u0e00-\u0eff])\s+(?=[\u0e00-\u0eff])")
 _CLAUSE = 25  # characters
 _UNSPACED = frozenset(("zh", "ja"))
+# A line of a text that stands between sentences: hunalign's <p>, asterisks, a rule.
+_NO_SENTENCE = re.compile(r"\s*(?:<[^<>]*>|[\W_]+)\s*$")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +94,23 @@ class Side:
             np.array([number for _, number, _ in found], np.int32),
             tuple(tag for _, _, tag in found),
             np.array([size_of(text) for text, _, _ in found], np.float64),
+        )
+
+    @classmethod
+    def of_sentences(cls, lang: Lang, texts: Sequence[str]) -> Side:
+        """A text without markup that is cut into sentences already.
+
+        A block ends before and after a line that is no sentence.
+        """
+        is_mark = np.array([bool(_NO_SENTENCE.match(text)) for text in texts], bool)
+        edge = is_mark.copy()
+        edge[1:] |= is_mark[:-1]
+        return cls(
+            lang,
+            tuple(texts),
+            np.cumsum(edge).astype(np.int32),
+            tuple("hr" if mark else "p" for mark in is_mark),
+            np.array([size_of(text) for text in texts], np.float64),
         )
 
     def take(self, chosen: slice | NDArray[np.int64]) -> Side:

@@ -1,31 +1,82 @@
-"""Costs of beads: what it costs to say that these sentences are translations.
+"""Costs of beads: how unlikely it is that these sentences are translations.
 
-A cost is prepared for two sides and then gives, for any bead size (a, b), a matrix: the
-cost in nats of the bead that begins at sentence i of src and j of trg, infinite where
-none is allowed. Costs add up; a bead without a partner, (1, 0) or (0, 1), costs a row.
+A cost is prepared for two sides. Of a part of the two it then gives, for any bead size
+(a, b), a matrix: the nats by which the bead that begins at sentence i of src and j of
+trg is less likely than the same sentences without a partner. Costs add up; infinite is
+forbidden. What sentences without a partner cost is a matter of the path (`path.Gaps`).
 
-See also: `dynamic` (adds them up), `quality` (what a bead is worth afterwards).
+See also: `path` (the cheapest sum), `quality` (what a bead is worth afterwards).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.aligner.sentences.beads import Bead
 from crawler.aligner.sentences.split import Side
 
-Matrix = NDArray[np.float64]
+Matrix = NDArray[np.float32]
 
 
-class BeadCosts(Protocol):
-    """What beads between two sides cost."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Hints:
+    """Pairs of sentences that may belong together, and by how many nats."""
+
+    src: NDArray[np.int64]
+    trg: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+    @classmethod
+    def none(cls) -> Hints:
+        """No pair."""
+        empty = np.empty(0, np.int64)
+        return cls(empty, empty, np.empty(0))
+
+    @classmethod
+    def joined(cls, hints: Sequence[Hints]) -> Hints:
+        """Those of several costs."""
+        found = [cls.none(), *hints]
+        return cls(
+            np.concatenate([hint.src for hint in found]),
+            np.concatenate([hint.trg for hint in found]),
+            np.concatenate([hint.weight for hint in found]),
+        )
+
+
+class PartCosts(Protocol):
+    """What beads inside of a part of two sides cost."""
 
     def matrix(self, a: int, b: int) -> Matrix:
-        """Shape (n - a + 1, m - b + 1) for a, b ≥ 1; (n,) for b = 0, (m,) for a = 0."""
+        """Shape (rows - a + 1, columns - b + 1), nats; a and b are 1 or more."""
+        ...
+
+
+class Parts(Protocol):
+    """What beads between two texts cost, part by part."""
+
+    def part(self, rows: slice, columns: slice) -> PartCosts:
+        """The costs between some sentences of src and some of trg."""
+        ...
+
+
+class BeadCosts(Parts, Protocol):
+    """What beads between two sides cost."""
+
+    def grouped(self, src: Sequence[slice], trg: Sequence[slice]) -> PartCosts:
+        """The costs between runs of sentences, each as if it were one sentence."""
+        ...
+
+    def hints(self) -> Hints:
+        """Pairs of sentences to look at first in a long text."""
+        ...
+
+    def learn(self, beads: Sequence[Bead]) -> BeadCosts:
+        """What the beads of a first path teach; itself if it learns nothing."""
         ...
 
 
@@ -40,26 +91,18 @@ class Cost(Protocol):
 def windows(values: Matrix, size: int, axis: int = 0) -> Matrix:
     """Sums over each `size` neighbours along an axis.
 
-    >>> windows(np.array([1.0, 2, 4]), 2).tolist()
+    >>> windows(np.array([1.0, 2, 4], np.float32), 2).tolist()
     [3.0, 6.0]
     """
     if size == 1:
         return values
     count = values.shape[axis] - size + 1
     if count <= 0:
-        return np.empty([0 if k == axis else n for k, n in enumerate(values.shape)])
+        shape = [0 if k == axis else n for k, n in enumerate(values.shape)]
+        return np.empty(shape, values.dtype)
     if axis:
         return windows(values.T, size).T
     total = values[:count].copy()
     for k in range(1, size):
         total += values[k : k + count]
-    return total
-
-
-def total_cost(
-    costs: Sequence[BeadCosts], size: tuple[int, int], prior: float
-) -> Matrix:
-    """What all costs say of the beads of a size, and how rare they are."""
-    first, *others = (cost.matrix(*size) for cost in costs)
-    total: Matrix = sum(others, start=first - math.log(prior))
     return total

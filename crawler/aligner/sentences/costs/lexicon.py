@@ -1,38 +1,42 @@
 """Lexicon: how much more likely words are, given those of the other side, than anyhow.
 
-The first model of Brown et al. (1993), in both directions. Numbers and words that both
-sides write alike translate themselves. Without any lexicon, words that begin alike are
-taken for cognates (Simard et al. 1992).
+The first model of Brown et al. (1993), in both directions: a word of a bead comes from
+one of the words on the other side, each as likely as the others, or is there anyhow, as
+often as it is in the text. Which words translate which is said by `links`; how often a
+word is explained at all decides how much it tells when it is not.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from crawler.aligner.arrays import places_in, ranges
+from crawler.aligner.arrays import order_of, ranges
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.sentences.costs.cost import BeadCosts, Matrix, windows
+from crawler.aligner.sentences.beads import Bead
+from crawler.aligner.sentences.costs.cost import Hints, Matrix, windows
+from crawler.aligner.sentences.learning import learn
+from crawler.aligner.sentences.links import LexiconTable, Links, LinksConfig, Prior
 from crawler.aligner.sentences.split import Side
-from crawler.aligner.words import BREAK, BREAK_ID, WordIds, words_of
-from crawler.data import LangPair
+from crawler.aligner.sentences.tokens import Places, TokenIds, Tokens
+
+# Pairs of places that a link may have to be a hint: a word that is there ten times.
+_RARE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class LexiconCostConfig:
-    """Model 1 as a cost."""
+    """Model 1 as a cost; training/sentence_costs.py fits the numbers."""
 
-    unexplained: float = 0.2  # share of words that no word of the other side explains
-    number: float = 0.9  # probability that a number stays as it is
-    same: float = 0.5  # that a word does, of which the lexicon knows nothing
-    cognate: float = 0.3  # that one with the same beginning is it
-    prefix: int = 4  # letters of it (Simard et al. 1992)
-    floor: float = 2e-4  # a rarer word is as telling as one of this frequency
-    weight: float = 0.5  # of a nat: words are not independent of each other
+    floor: float = 1.4e-4  # a rarer word is as telling as one of this frequency
+    # nats count for less, since words are not independent of each other; the direction
+    # that explains less counts more, or a word would explain all its repetitions
+    lesser: float = 1.1
+    greater: float = 0.3
+    first: float = 0.85  # of these weights, before the text's own words are learned
+    links: LinksConfig = field(default_factory=LinksConfig)
 
 
 class LexiconCost:
@@ -40,240 +44,238 @@ class LexiconCost:
 
     def __init__(
         self,
-        word_ids: WordIds,
+        token_ids: TokenIds,
         lexicon: Lexicon | None = None,
         config: LexiconCostConfig | None = None,
     ) -> None:
         self.config = config or LexiconCostConfig()
-        self._word_ids = word_ids
-        links = lexicon or Lexicon.empty(LangPair("", ""))
-        self._with_cognates = not len(links)
-        self._tables = (
-            Table.of(links.src, links.trg, links.p_trg(), links.count),
-            Table.of(links.trg, links.src, links.p_src(), links.count),
-        )
+        self._token_ids = token_ids
+        self._tables = [LexiconTable.of(lexicon)] if lexicon else []
 
-    def prepare(self, src: Side, trg: Side) -> BeadCosts:
-        """Tables of word probabilities, cut down to the words of the two sides."""
-        ours, theirs = (
-            Words.of(side, self._word_ids, spelled=self._with_cognates)
-            for side in (src, trg)
-        )
-        alike = Alike.between(ours, theirs, self.config)
-        forward, backward = self._tables
-        return _Explained(
-            self.config.weight,
-            Explanation(ours, theirs, forward, alike, self.config),
-            Explanation(theirs, ours, backward, alike.turned(), self.config),
-            (len(src), len(trg)),
+    def prepare(self, src: Side, trg: Side) -> Words:
+        """Cut and number the words of both sides, and link them."""
+        config = self.config
+        ours, theirs = (self._token_ids.encode(side.texts) for side in (src, trg))
+        prior = Prior.between(ours, theirs, self._tables, config.links)
+        links = prior.links(ours, theirs, config.links)
+        return Words(
+            config,
+            ours,
+            theirs,
+            prior,
+            config.first,
+            _Direction.of_links(ours, theirs, links, config.floor),
+            _Direction.of_links(theirs, ours, links.turned(), config.floor),
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """The words of a side: which, and in which sentence."""
+    """The words of two sides, and the links between them."""
 
-    vocabulary: NDArray[np.uint32]  # sorted
-    spellings: tuple[str, ...]  # of the vocabulary, or empty
-    word: NDArray[np.int64]  # of each token, its place in the vocabulary
-    sentence: NDArray[np.int64]  # of each token
-    sizes: Matrix  # tokens of each sentence
-
-    @classmethod
-    def of(cls, side: Side, word_ids: WordIds, *, spelled: bool) -> Words:
-        """Cut and number the words of a side."""
-        text = f" {BREAK} ".join(side.texts)
-        ids = word_ids.encode(text)
-        breaks = ids == BREAK_ID
-        sentence = np.cumsum(breaks)[~breaks]
-        vocabulary, first, word = np.unique(
-            ids[~breaks], return_index=True, return_inverse=True
-        )
-        spellings = [w for w in words_of(text.lower()) if w != BREAK] if spelled else []
-        return cls(
-            vocabulary,
-            tuple(spellings[i] for i in first) if spelled else (),
-            word,
-            sentence,
-            np.bincount(sentence, minlength=len(side)).astype(np.float64),
-        )
-
-    @property
-    def is_number(self) -> NDArray[np.bool_]:
-        """Of each word of the vocabulary."""
-        return (self.vocabulary & 1).astype(bool)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Alike:
-    """Words that both sides write alike, by their place in the vocabularies."""
-
-    given: NDArray[np.int64]
-    word: NDArray[np.int64]
-    is_same: NDArray[np.bool_]  # not only the beginning
-
-    @classmethod
-    def between(cls, src: Words, trg: Words, config: LexiconCostConfig) -> Alike:
-        """Compare two vocabularies."""
-        _, i, j = np.intersect1d(
-            src.vocabulary, trg.vocabulary, assume_unique=True, return_indices=True
-        )
-        size = config.prefix
-        beginnings: dict[str, list[int]] = {}
-        for number, word in enumerate(trg.spellings):
-            if len(word) > size:
-                beginnings.setdefault(word[:size], []).append(number)
-        cognates = [
-            (number, other)
-            for number, word in enumerate(src.spellings)
-            if len(word) > size
-            for other in beginnings.get(word[:size], ())
-            if word != trg.spellings[other]
-        ]
-        more = np.array(cognates, np.int64).reshape(-1, 2)
-        return cls(
-            np.concatenate([i, more[:, 0]]),
-            np.concatenate([j, more[:, 1]]),
-            np.arange(len(i) + len(more)) < len(i),
-        )
-
-    def turned(self) -> Alike:
-        """The same for the other direction."""
-        return Alike(self.word, self.given, self.is_same)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
-    """p(word | given), sorted by given."""
-
-    given: NDArray[np.uint32]
-    word: NDArray[np.uint32]
-    probability: NDArray[np.float32]
-    known: NDArray[np.uint32]  # the words that have a probability, sorted
-    frequency: NDArray[np.float32]  # of them
-
-    @classmethod
-    def of(
-        cls,
-        given: NDArray[np.uint32],
-        word: NDArray[np.uint32],
-        probability: NDArray[np.float32],
-        count: NDArray[np.float32],
-    ) -> Table:
-        """Sort the links of a lexicon by the word that is given."""
-        order = np.lexsort((word, given))
-        known, number = np.unique(word, return_inverse=True)
-        mass = np.bincount(number, count, len(known))
-        return cls(
-            given[order],
-            word[order],
-            probability[order],
-            known,
-            (mass / max(mass.sum(), 1.0)).astype(np.float32),
-        )
-
-    def between(self, given: Words, words: Words) -> _Pairs:
-        """The pairs of two vocabularies that have a probability."""
-        start = np.searchsorted(self.given, given.vocabulary)
-        count = np.searchsorted(self.given, given.vocabulary, side="right") - start
-        row, place = np.repeat(np.arange(len(count)), count), ranges(start, count)
-        column, hit = places_in(words.vocabulary, self.word[place])
-        return row[hit], column[hit], self.probability[place[hit]].astype(np.float64)
-
-    def chance(self, words: Words, floor: float) -> tuple[Matrix, NDArray[np.bool_]]:
-        """How often each word occurs, and whether anything is known of it."""
-        place, known = places_in(self.known, words.vocabulary)
-        chance = np.full(len(place), floor)
-        chance[known] = np.maximum(self.frequency[place[known]], floor)
-        return chance, known
-
-
-_Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Matrix]  # given, word, p
-
-
-class Explanation:
-    """One direction: the words of the one side explained by the sentences of the other.
-
-    `links` (sentences of `by`, words of `of`): sums of p(word | word).
-    """
-
-    def __init__(
-        self,
-        by: Words,
-        of: Words,
-        table: Table,
-        alike: Alike,
-        config: LexiconCostConfig,
-    ) -> None:
-        given, word, probability = table.between(by, of)
-        chance, possible = table.chance(of, config.floor)
-        translated = np.zeros(len(by.vocabulary), bool)
-        translated[given] = True
-        # a number stays; how a word is written counts where the lexicon knows neither
-        number = by.is_number[alike.given]
-        usable = np.where(
-            number,
-            alike.is_same,
-            ~translated[alike.given] & ~possible[alike.word],
-        )
-        here, there, same = (
-            values[usable] for values in (alike.given, alike.word, alike.is_same)
-        )
-        rivals = np.bincount(here[~same], minlength=len(by.vocabulary))
-        as_written = np.where(
-            same,
-            np.where(by.is_number[here], config.number, config.same),
-            config.cognate / np.maximum(rivals[here], 1),
-        )
-        possible[there] = True
-        order = np.argsort(np.concatenate([given, here]), kind="stable")
-        given = np.concatenate([given, here])[order]
-        word = np.concatenate([word, there])[order]
-        probability = np.concatenate([probability, as_written])[order]
-        # from words that explain words to sentences that do
-        counts = np.bincount(given, minlength=len(by.vocabulary))
-        starts = np.cumsum(counts) - counts
-        links_of = counts[by.word]  # of each token
-        token = np.repeat(np.arange(len(links_of)), links_of)
-        place = ranges(starts[by.word], links_of)
-        shape = len(by.sizes), len(of.vocabulary)
-        links: Matrix = np.bincount(
-            by.sentence[token] * shape[1] + word[place],
-            probability[place],
-            shape[0] * shape[1],
-        ).astype(np.float64)
-        self._links = links.reshape(shape)
-        self._sizes = np.maximum(by.sizes, 1)
-        self._chance = chance
-        judged = possible[of.word]
-        self._judged = csr_array(
-            (np.ones(judged.sum()), (of.word[judged], of.sentence[judged])),
-            shape=(shape[1], len(of.sizes)),
-        )
-        self._odds = (1 - config.unexplained) / config.unexplained
-        self._unexplained = math.log(config.unexplained) * np.bincount(
-            of.sentence[judged], minlength=len(of.sizes)
-        )
-        self._scores: dict[int, Matrix] = {}
-
-    def scores(self, a: int, b: int) -> Matrix:
-        """Log-likelihood ratios of `b` sentences, given `a` of the other side."""
-        if a not in self._scores:
-            share = windows(self._links, a) / windows(self._sizes, a)[:, None]
-            gain = np.log1p(self._odds * share / self._chance)
-            self._scores[a] = gain @ self._judged + self._unexplained
-        return windows(self._scores[a], b, axis=1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Explained:
+    config: LexiconCostConfig
+    src: Tokens
+    trg: Tokens
+    prior: Prior
     weight: float
-    forward: Explanation
-    backward: Explanation
-    sizes: tuple[int, int]
+    forward: _Direction
+    backward: _Direction
+
+    def learn(self, beads: Sequence[Bead]) -> Words:
+        """The same words with the links that these beads teach."""
+        floor = self.config.floor
+        links = learn(beads, self.src, self.trg, self.prior, self.config.links)
+        return replace(
+            self,
+            weight=1.0,
+            forward=_Direction.of_links(self.src, self.trg, links, floor),
+            backward=_Direction.of_links(self.trg, self.src, links.turned(), floor),
+        )
+
+    def part(self, rows: slice, columns: slice) -> _Part:
+        """The words of some sentences."""
+        return _Part(
+            self.config.lesser * self.weight,
+            self.config.greater * self.weight,
+            _Gains(self.forward, rows, columns),
+            _Gains(self.backward, columns, rows),
+        )
+
+    def grouped(self, src: Sequence[slice], trg: Sequence[slice]) -> _Part:
+        """The words of whole runs."""
+        ours, theirs = self.src.grouped(src), self.trg.grouped(trg)
+        runs = replace(
+            self,
+            forward=replace(self.forward, by=ours, of=theirs),
+            backward=replace(self.backward, by=theirs, of=ours),
+        )
+        return runs.part(slice(0, len(src)), slice(0, len(trg)))
+
+    def hints(self) -> Hints:
+        """Sentences with rare words that translate each other."""
+        direction = self.forward
+        given = np.repeat(np.arange(len(direction.counts)), direction.counts)
+        sides = direction.by, direction.of
+        words = given, direction.word
+        counts = [
+            np.bincount(side.word, minlength=len(side.vocabulary)) for side in sides
+        ]
+        pairs = counts[0][words[0]] * counts[1][words[1]]
+        rare = np.flatnonzero((pairs <= _RARE) & (direction.ratio > 1))
+        # the pairs of places of each link, one after the other
+        pairs = pairs[rare]
+        link = np.repeat(rare, pairs)
+        number = ranges(np.zeros(len(rare), np.int64), pairs)
+        width = counts[1][words[1][link]]
+        places = [
+            _places(side, count, word[link], nth)
+            for side, count, word, nth in zip(
+                sides, counts, words, (number // width, number % width)
+            )
+        ]
+        # a link that has more places than it explains points to each a little
+        weight = np.log(direction.ratio[rare]) * direction.explained[words[1][rare]]
+        return Hints(places[0], places[1], np.repeat(weight / np.sqrt(pairs), pairs))
+
+
+def _places(side: Tokens, counts: Places, word: Places, nth: Places) -> Places:
+    """The sentence in which each word stands for the nth time."""
+    sentence = np.repeat(np.arange(len(side)), side.counts)[order_of(side.word)]
+    first = np.cumsum(counts) - counts
+    places: Places = sentence[first[word] + nth]
+    return places
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Direction:
+    """The words of the one side explained by those of the other."""
+
+    by: Tokens
+    of: Tokens
+    starts: Places  # of each word of `by`: its first link
+    counts: Places  # and how many
+    word: Places  # of each link: the word of `of`
+    ratio: Matrix  # its probability, by the chance to find it anyhow
+    explained: Matrix  # of each word of `of`
+
+    @classmethod
+    def of_links(cls, by: Tokens, of: Tokens, links: Links, floor: float) -> _Direction:
+        """Sort the links by the word that is given."""
+        frequency = np.bincount(of.word, minlength=len(of.vocabulary))
+        chance = np.maximum(frequency / max(len(of.word), 1), floor)
+        order = order_of(links.src)
+        word = links.trg[order]
+        counts = np.bincount(links.src, minlength=len(by.vocabulary))
+        return cls(
+            by,
+            of,
+            np.cumsum(counts) - counts,
+            counts,
+            word,
+            (links.forward[order] / chance[word]).astype(np.float32),
+            links.trg_explained.astype(np.float32),
+        )
+
+
+class _Gains:
+    """One direction, for some sentences `rows` of `by` and `columns` of `of`."""
+
+    def __init__(self, direction: _Direction, rows: slice, columns: slice) -> None:
+        self._direction = direction
+        self._rows = rows
+        self._columns = columns
+        self._sums: dict[int, Matrix] = {}
+        self._links: _Shares | None = None
+
+    def sums(self, size: int) -> Matrix:
+        """(rows - size + 1, columns): log of how much more likely a sentence is.
+
+        Given `size` sentences of the other side.
+        """
+        if size not in self._sums:
+            if self._links is None:
+                self._links = _Shares.of(self._direction, self._rows, self._columns)
+            self._sums[size] = self._links.sums(size)
+        return self._sums[size]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shares:
+    """How far `rows` explain each word of `columns` that has links."""
+
+    links: Matrix  # (rows, words): sums of ratios
+    counts: Matrix  # tokens of each row
+    explained: Matrix  # of each word
+    word: Places  # of each token of `columns` that has links
+    starts: Places  # where a sentence with such tokens begins
+    filled: Places  # which sentences have any
+    columns: int
+
+    @classmethod
+    def of(cls, direction: _Direction, rows: slice, columns: slice) -> _Shares:
+        """Sum up the links of the tokens of `rows`."""
+        by, of = direction.by, direction.of
+        edges = of.starts[columns.start : columns.stop + 1]
+        word = of.word[edges[0] : edges[-1]]
+        linked = direction.explained[word] > 0
+        edges = np.concatenate([[0], np.cumsum(linked)])[edges - edges[0]]
+        word = word[linked]
+        place = np.full(len(of.vocabulary), -1)
+        place[word] = 0
+        chosen = np.flatnonzero(place == 0)
+        place[chosen] = np.arange(len(chosen))
+        ends = by.starts[rows.start : rows.stop + 1]
+        counts = np.diff(ends)
+        given = by.word[ends[0] : ends[-1]]
+        many = direction.counts[given]
+        link = ranges(direction.starts[given], many)
+        column = place[direction.word[link]]
+        here = column >= 0
+        row = np.repeat(np.repeat(np.arange(len(counts)), counts), many)[here]
+        width = len(chosen)
+        links = np.bincount(
+            row * width + column[here],
+            direction.ratio[link[here]],
+            len(counts) * width,
+        )
+        filled = np.flatnonzero(np.diff(edges))
+        return cls(
+            links.astype(np.float32).reshape(len(counts), width),
+            counts.astype(np.float32),
+            direction.explained[chosen],
+            place[word],
+            edges[:-1][filled],
+            filled,
+            len(edges) - 1,
+        )
+
+    def sums(self, size: int) -> Matrix:
+        """As `_Gains.sums`."""
+        counts = np.maximum(windows(self.counts, size), np.float32(1))
+        share: Matrix = np.divide(
+            windows(self.links, size), counts[:, None], dtype=np.float32
+        )
+        share *= self.explained
+        share += 1 - self.explained
+        np.log(share, out=share)
+        gains = np.zeros((len(share), self.columns), np.float32)
+        if len(self.starts):
+            gains[:, self.filled] = np.add.reduceat(
+                share.take(self.word, axis=1), self.starts, axis=1
+            )
+        return gains
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    lesser: float
+    greater: float
+    forward: _Gains
+    backward: _Gains
 
     def matrix(self, a: int, b: int) -> Matrix:
-        if not (a and b):  # what has no partner says nothing
-            return np.zeros(self.sizes[b > 0])
-        scores = self.forward.scores(a, b) + self.backward.scores(b, a).T
-        return -self.weight * scores
+        ours = windows(self.forward.sums(a), b, axis=1)
+        theirs = windows(self.backward.sums(b), a, axis=1).T
+        cost = np.minimum(ours, theirs) * np.float32(-self.lesser)
+        cost -= np.maximum(ours, theirs) * np.float32(self.greater)
+        return cost

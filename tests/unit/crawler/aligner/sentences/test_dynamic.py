@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 
 import numpy as np
 import pytest
@@ -9,27 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.aligner.bridges.lexicon import Lexicon, induce
-from crawler.aligner.sentences.anchors import AnchorsConfig
+from crawler.aligner.sentences.band import BandConfig
 from crawler.aligner.sentences.costs.cost import windows
 from crawler.aligner.sentences.costs.embedding import EmbeddingCost
 from crawler.aligner.sentences.costs.length import LengthCost
 from crawler.aligner.sentences.costs.lexicon import LexiconCost
 from crawler.aligner.sentences.costs.markup import MarkupCost
-from crawler.aligner.sentences.dynamic import (
-    PRIORS,
-    DynamicConfig,
-    align,
-    gale_church,
-    path,
-)
+from crawler.aligner.sentences.dynamic import WHOLE_TEXTS, PathConfig, align
 from crawler.aligner.sentences.split import Side
+from crawler.aligner.sentences.tokens import TokenIds
 from crawler.aligner.words import WordIds
 from crawler.data import LangPair
 from tests.worlds import build_site
 
 SITE = build_site(concepts=4, words=400)
 LANGS = LangPair("en", "is")
-LEXICON_COSTS = [LengthCost(), LexiconCost(WordIds()), MarkupCost()]
+COSTS = [LengthCost(), LexiconCost(TokenIds()), MarkupCost()]
 
 
 def learned() -> Lexicon:
@@ -75,45 +69,33 @@ TEXTS = st.lists(
 @given(TEXTS, TEXTS)
 def test_every_sentence_is_in_one_bead_and_no_bead_leaves_its_block(ours, theirs):
     src, trg = side("en", *ours), side("is", *theirs)
-    beads = align(src, trg, LEXICON_COSTS)
+    beads = align(src, trg, COSTS)
     for axis, page in enumerate((src, trg)):
-        used = [
-            range((b.src, b.trg)[axis], (b.src, b.trg)[axis] + b.size[axis])
-            for b in beads
-        ]
+        used = [bead.pair[axis] for bead in beads]
         assert sorted(itertools.chain(*used)) == list(range(len(page)))
         assert all(page.blocks[run[0]] == page.blocks[run[-1]] for run in used if run)
-    assert beads == align(src, trg, LEXICON_COSTS)
+    assert beads == align(src, trg, COSTS)
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS)
-def test_the_path_of_gale_and_church_is_monotone(ours, theirs):
-    beads = gale_church(side("en", *ours), side("is", *theirs), LengthCost())
-    ends = [(b.src + b.size[0], b.trg + b.size[1]) for b in beads]
-    assert [(b.src, b.trg) for b in beads] == [(0, 0), *ends][: len(beads)]
+def test_texts_without_markup_are_aligned_in_their_order(ours, theirs):
+    src, trg = (Side.of_sentences(*one) for one in (("en", ours), ("is", theirs)))
+    beads = align(src, trg, COSTS, WHOLE_TEXTS)
+    nodes = [(b.src + b.size[0], b.trg + b.size[1]) for b in beads]
+    assert [(b.src, b.trg) for b in beads] == [(0, 0), *nodes][: len(beads)]
 
 
-def test_the_path_is_the_cheapest_there_is():
-    rng = random.Random(3)
-    for _ in range(20):
-        words = [
-            ["x" * rng.randrange(1, 30) for _ in range(rng.randrange(5))] for _ in "ab"
-        ]
-        src, trg = side("en", *words[0]), side("is", *words[1])
-        costs = [LengthCost().prepare(src, trg)]
-        found = sum(bead.cost for bead in path(src, trg, costs, PRIORS, skip=2.0))
-        assert found == pytest.approx(_brute_force(src, trg, costs[0]))
-
-
-def _brute_force(src, trg, cost, i=0, j=0):
-    if (i, j) == (len(src), len(trg)):
-        return 0.0
-    ways = []
-    for (a, b), prior in PRIORS.items():
-        if i + a <= len(src) and j + b <= len(trg):
-            here = 2.0 if not (a and b) else cost.matrix(a, b)[i, j] - np.log(prior)
-            ways.append(here + _brute_force(src, trg, cost, i + a, j + b))
-    return min(ways)
+@settings(deadline=None)
+@given(TEXTS, TEXTS, st.data())
+def test_no_bead_crosses_a_wall_between_two_texts(ours, theirs, data):
+    wall = tuple(data.draw(st.integers(0, len(text))) for text in (ours, theirs))
+    src, trg = Side.of_sentences("en", ours), Side.of_sentences("is", theirs)
+    beads = align(src, trg, COSTS, WHOLE_TEXTS, [wall])
+    for bead in beads:
+        before = [run[-1] < end for run, end in zip(bead.pair, wall) if run]
+        after = [run[0] >= end for run, end in zip(bead.pair, wall) if run]
+        assert all(before) or all(after)
 
 
 # ------------------------------------------------------------------- behaviour
@@ -122,20 +104,20 @@ def _brute_force(src, trg, cost, i=0, j=0):
 def test_sentences_of_a_page_find_each_other_without_a_lexicon():
     ours, theirs = sides()
     src, trg = side("en", *ours), side("is", *theirs)
-    assert pairs_of(align(src, trg, LEXICON_COSTS), src, trg) == list(zip(ours, theirs))
+    assert pairs_of(align(src, trg, COSTS), src, trg) == list(zip(ours, theirs))
 
 
 def test_one_sentence_for_two_is_one_bead():
     src = side("en", "The shop opens at 9. It closes at 17 on all days of the week.")
     trg = side("is", "Búðin er opin frá kl. 9 til 17 alla daga vikunnar, allan ársins.")
-    (bead,) = align(src, trg, LEXICON_COSTS)
+    (bead,) = align(src, trg, COSTS)
     assert bead.size == (2, 1)
 
 
 def test_what_is_missing_on_one_side_is_left_over():
     ours, theirs = sides()
     src, trg = side("en", *ours), side("is", *theirs[:4], *theirs[9:])
-    beads = align(src, trg, LEXICON_COSTS)
+    beads = align(src, trg, COSTS)
     assert pairs_of(beads, src, trg) == [
         *zip(ours[:4], theirs[:4]),
         *zip(ours[9:], theirs[9:]),
@@ -147,32 +129,36 @@ def test_blocks_in_another_order_are_found_where_they_stand():
     ours, theirs = sides()
     moved = [*theirs[8:11], *theirs[:8], *theirs[11:]]
     src, trg = side("en", *ours), side("is", *moved)
-    costs = [LengthCost(), LexiconCost(WordIds(), learned()), MarkupCost()]
+    costs = [LengthCost(), LexiconCost(TokenIds(), learned()), MarkupCost()]
     found = pairs_of(align(src, trg, costs), src, trg)
     assert set(found) == set(zip(ours, theirs))
 
 
-def test_a_long_page_is_cut_at_anchors_and_gives_the_same_beads():
-    texts = [sides(concept) for concept in range(4)]
-    ours = [text for page, _ in texts for text in page]
-    theirs = [text for _, page in texts for text in page]
+def test_a_lexicon_of_other_words_does_no_harm():
+    ours, theirs = sides()
     src, trg = side("en", *ours), side("is", *theirs)
-    whole = align(
-        src, trg, LEXICON_COSTS, DynamicConfig(pieces=AnchorsConfig(piece=1000))
-    )
-    cut = align(src, trg, LEXICON_COSTS, DynamicConfig(pieces=AnchorsConfig(piece=20)))
-    assert [(b.src, b.trg, b.size) for b in cut] == [
-        (b.src, b.trg, b.size) for b in whole
+    good = learned()
+    wrong = Lexicon(LANGS, good.src, np.roll(good.trg, 7), good.count)
+    costs = [LengthCost(), LexiconCost(TokenIds(), wrong), MarkupCost()]
+    assert pairs_of(align(src, trg, costs), src, trg) == list(zip(ours, theirs))
+
+
+@pytest.mark.parametrize("gone", [slice(0, 0), slice(60, 100)])
+def test_a_long_text_is_searched_in_a_band_and_gives_the_same_beads(gone):
+    texts = [
+        build_site(concepts=12, words=400, seed=2).sentences(concept, lang)
+        for lang in ("en", "is")
+        for concept in range(12)
     ]
-
-
-def test_a_page_beyond_the_limit_is_aligned_as_far_as_it_goes():
-    src = side("en", *["a sentence"] * 30)
-    trg = side("is", *["setning hér"] * 30)
-    beads = align(
-        src, trg, LEXICON_COSTS, DynamicConfig(pieces=AnchorsConfig(max_sentences=10))
+    ours = [text for page in texts[:12] for text in page]
+    theirs = [text for page in texts[12:] for text in page]
+    del theirs[gone]
+    src, trg = Side.of_sentences("en", ours), Side.of_sentences("is", theirs)
+    whole, cut = (
+        align(src, trg, COSTS, PathConfig(band=BandConfig(area=area)))
+        for area in (10**9, 0)
     )
-    assert max(b.src for b in beads) == 9
+    assert cut == whole
 
 
 def test_sentence_vectors_can_be_had_from_any_callable():

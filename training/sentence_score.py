@@ -1,8 +1,8 @@
-"""Fits the weights of crawler.aligner.sentences.quality; no benchmark.
+"""The weights of the score of sentence pairs, fitted on true and on damaged pairs.
 
-    python -m benchmarks.sentence_fit SOURCES --langs de es
+    python -m training.sentence_score SOURCES --langs de es
 
-SOURCES: as in benchmarks.sentence_quality; languages that it does not judge. Good pairs
+SOURCES: as in `sentence_costs`, and languages that judge nothing. Good pairs
 are the sentences of messages that have equally many in both languages. Bad ones are
 made of them: with a neighbour's translation, with half of the translation, and with the
 next sentence at its end.
@@ -18,17 +18,18 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.sentence_quality import lexicon_of
 from crawler.aligner.sentences.quality import FEATURES, QualityModel, usual_ratio
 from crawler.aligner.sentences.split import side_of
 from crawler.aligner.words import WordIds
 from crawler.data import LangPair
 from training.data.gettext_pages import TruePage, document_of, gold_of, read_pages
+from training.sentence_costs import lexicon_of
 
 
 def examples(
     page: TruePage, number: int, langs: LangPair, rng: random.Random
 ) -> tuple[list[tuple[str, str]], list[bool], float]:
+    """Pairs of a page, whether each is good, and how long translations are."""
     src = side_of(document_of(page.src, langs.src, number))
     trg = side_of(document_of(page.trg, langs.trg, number))
     gold, closed = gold_of(page, src, trg)
@@ -60,6 +61,7 @@ def _bad(texts: tuple[str, ...], j: int, rng: random.Random) -> Iterator[str]:
 
 
 def main() -> None:
+    """Fit, and print the weights and what thresholds would keep."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
