@@ -70,7 +70,7 @@ def measure(urls: int, folder: Path) -> dict[str, Any]:
     scorer = AdaptiveScorer(
         LangPair(*LANGS), UrlLanguageRules(), UrlPairRules(), max_urls=urls
     )
-    store = SqliteFrontier(folder / "frontier.sqlite")
+    store = SqliteFrontier.open(folder / "frontier.sqlite")
     frontier = Frontier(store, scorer, Scope())
     frontier.seed(f"https://www.site{n}.example/" for n in range(SITES))
     pages = map(document, count())

@@ -60,7 +60,7 @@ def links(urls: int, sites: int, worker: int) -> Iterator[list[FrontierEntry]]:
 
 def work(frontier: str, urls: int, sites: int, worker: int, pipe: Connection) -> None:
     """A worker: does each step when it is told, and says what it has done."""
-    store = RedisFrontier(f"{frontier}&worker={worker}&pause=0&lease=3600")
+    store = RedisFrontier.open(f"{frontier}&worker={worker}&pause=0&lease=3600")
     batches = list(links(urls, sites, worker))
     pipe.send((0, time.process_time()))
     pipe.recv()

@@ -25,8 +25,8 @@ MEANINGS = {
     "yield": "pairs per download that its section has given",
     "explore": "worth of a page without a partner in sight",
     "p_page": "P(it is a page: its section has given errors and files too)",
-    "idle_parameter": "P(a copy: the one parameter that is new here changes nothing)",
-    "idle_number": "P(a copy: the one number that is new here changes nothing)",
+    "irrelevant_parameter": "P(a copy: the one new parameter changes nothing)",
+    "irrelevant_number": "P(a copy: the one new number changes nothing)",
     "p_language": "P(other language | URL)",
     "p_parallel": "P(parallel | page that links to it, URL)",
 }

@@ -114,7 +114,7 @@ def test_a_recording_that_is_not_there(run_dir, tmp_path):
     [
         ({"URL_SCORER": "crawler.nowhere.Scorer"}, "cannot load"),
         ({"URL_LANGUAGE_MODEL": "json.JSONDecoder"}, "not a model"),
-        ({"FRONTIER_URL": "mysql://host/db"}, "names no frontier"),
+        ({"FRONTIER_URL": "mysql://host/db"}, "is not a valid frontier"),
         ({"DOWNLOAD_TIMEOUT": "soon"}, "DOWNLOAD_TIMEOUT=soon"),
     ],
 )

@@ -45,7 +45,7 @@ def step(store: FrontierStore, number: int) -> None:
 
 
 def crawl(path: str, first: int) -> None:
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     for number in count(first):
         step(store, number)
         store.commit()
@@ -77,7 +77,7 @@ def test_a_killed_frontier_is_as_it_was_at_its_last_commit(tmp_path: Path):
         child.kill()
         told = child.communicate()[0].split()
 
-        store = SqliteFrontier(path)
+        store = SqliteFrontier.open(path)
         reached = int(store.load("step"))
         # The last commit may have been made, and not been told any more.
         assert reached - int(told[-1] if told else done + 1) in (0, 1)
@@ -89,7 +89,7 @@ def test_a_killed_frontier_is_as_it_was_at_its_last_commit(tmp_path: Path):
         done = reached
         store.close()
 
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     order = iter(store.pop, None)
     assert list(order) == list(iter(memory.pop, None))
     store.close()

@@ -37,7 +37,7 @@ def run(redis_server):
     name = uuid.uuid4().hex
 
     def open_worker(worker: str, **options: object) -> RedisFrontier:
-        return RedisFrontier(redis_server.url(name, worker=worker, **options))
+        return RedisFrontier.open(redis_server.url(name, worker=worker, **options))
 
     return open_worker
 
@@ -519,7 +519,7 @@ def test_watching_a_shared_frontier_shows_rates(run, redis_server):
 def test_a_redis_that_hangs_is_waited_for_and_nothing_counts_twice(tmp_path_factory):
     """What it was asked while it hung, it does afterwards: each time that it was."""
     with RedisServer(tmp_path_factory.mktemp("r")) as server:
-        store = RedisFrontier(server.url("x", worker="a", socket_timeout=0.3))
+        store = RedisFrontier.open(server.url("x", worker="a", socket_timeout=0.3))
         store.push([entry("a.is", page) for page in range(3)])
         store.release(store.pop().url, done=True)
         store.tally({"pages": 1})
@@ -545,7 +545,7 @@ def test_nobody_is_thought_dead_because_redis_was_gone(tmp_path_factory):
     """For longer than a lease: who had a site before has it after."""
     with RedisServer(tmp_path_factory.mktemp("r")) as server:
         ours, other = (
-            RedisFrontier(server.url("x", worker=name, lease=0.8)) for name in "ab"
+            RedisFrontier.open(server.url("x", worker=name, lease=0.8)) for name in "ab"
         )
         ours.push([entry("a.is", 0), entry("a.is", 1)])
         ours.commit()
@@ -567,20 +567,20 @@ def test_nobody_is_thought_dead_because_redis_was_gone(tmp_path_factory):
 def test_without_redis_there_is_one_clear_error(tmp_path):
     url = f"unix://{tmp_path}/no.sock?run=x&patience=0.2"
     with pytest.raises(FrontierError, match="is Redis running"):
-        RedisFrontier(url)
+        RedisFrontier.open(url)
     with pytest.raises(UsageError, match="run=NAME"):
-        RedisFrontier("redis://localhost/0")
+        RedisFrontier.open("redis://localhost/0")
 
 
 def test_a_password_is_in_no_message(tmp_path):
     with pytest.raises(FrontierError) as caught:
-        RedisFrontier("redis://:secret@127.0.0.1:1/0?run=x&patience=0")
+        RedisFrontier.open("redis://:secret@127.0.0.1:1/0?run=x&patience=0")
     assert "secret" not in str(caught.value)
 
 
 def test_a_full_redis_is_waited_for_and_then_named(tmp_path_factory):
     with RedisServer(tmp_path_factory.mktemp("r")) as server:
-        store = RedisFrontier(server.url("x", patience=0.3))
+        store = RedisFrontier.open(server.url("x", patience=0.3))
         store.push([entry("a.is", 0)])
         client = server.client()
         client.config_set("maxmemory", "1")

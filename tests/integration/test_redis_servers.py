@@ -97,7 +97,7 @@ def test_tls_with_a_certificate_that_is_checked(folder):
         url = f"rediss://127.0.0.1:{port}/0?run=x"
         check(f"{url}&ssl_ca_certs={folder / 'ca.crt'}")
         with pytest.raises(FrontierError, match=r"(?i)certificate"):
-            RedisFrontier(f"{url}&patience=0")  # of an authority that nobody knows
+            RedisFrontier.open(f"{url}&patience=0")  # of an authority that nobody knows
 
 
 def test_a_password_from_the_url_or_the_environment(folder, monkeypatch):
@@ -106,7 +106,9 @@ def test_a_password_from_the_url_or_the_environment(folder, monkeypatch):
         check(f"redis://:secret@127.0.0.1:{port}/0?run=x")
         for wrong in ("", ":wr0ng@"):
             with pytest.raises(FrontierError, match="password") as caught:
-                RedisFrontier(f"redis://{wrong}127.0.0.1:{port}/0?run=x")  # at once
+                RedisFrontier.open(
+                    f"redis://{wrong}127.0.0.1:{port}/0?run=x"
+                )  # at once
             assert "wr0ng" not in str(caught.value)
         monkeypatch.setenv("REDISCLI_AUTH", "secret")
         check(f"redis://127.0.0.1:{port}/0?run=y")
@@ -156,7 +158,7 @@ def test_a_sentinel_names_the_master_and_the_next_one(folder):
         stack.callback(sentinel.wait)
         stack.callback(sentinel.kill)
         check(url)
-        store = RedisFrontier(f"{url}&worker=a&pause=0&patience=60")
+        store = RedisFrontier.open(f"{url}&worker=a&pause=0&patience=60")
         store.push([entry(page) for page in range(20, 30)])
         store.commit()
         with redis.Redis(port=other) as client, redis.Redis(port=watch) as asked:
@@ -174,7 +176,7 @@ def test_a_sentinel_names_the_master_and_the_next_one(folder):
         store.close()
         with redis.Redis(port=other) as client:
             assert client.info("replication")["role"] == "master"
-        heir = RedisFrontier(f"{url}&worker=b&pause=0&patience=60")
+        heir = RedisFrontier.open(f"{url}&worker=b&pause=0&patience=60")
         assert heir.pop() == entry(39)
         assert heir.counts() == {"pending": 28, "leased": 1, "done": 1}
         heir.close()

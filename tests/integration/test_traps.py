@@ -113,8 +113,8 @@ def test_no_trap_takes_many_downloads(trapped):
 def test_what_was_given_up_is_counted_by_reason(trapped):
     _, run = trapped
     stats = run.stats
-    assert stats["frontier/refused/trap/idle_parameter"] > 100
-    assert stats["frontier/refused/trap/idle_number"] > 10
+    assert stats["frontier/refused/trap/irrelevant_parameter"] > 100
+    assert stats["frontier/refused/trap/irrelevant_number"] > 10
     assert stats["frontier/refused/trap/repeated"] > 0
     assert stats["frontier/copies"] > 100
 

@@ -99,8 +99,8 @@ class AdaptiveScorer:
         self.config = config or AdaptiveConfig()
         self.counts = counts if counts is not None else Counter()
         self.max_urls = max_urls
-        self._known = KnownUrls(langs)
-        self._expected = Expectation(langs, self._known, self.config)
+        self.known = KnownUrls(langs)
+        self.expected = Expectation(langs, self.known, self.config)
         # The last page, its text, and whether it led to new ones.
         self._last: tuple[UrlRecord, int, bool] | None = None
         # Hypotheses whose both pages were just fetched: the aligner has its say next.
@@ -111,16 +111,16 @@ class AdaptiveScorer:
     def score(self, source: PageFacts, links: Sequence[Link]) -> list[ScoredUrl]:
         """Score what is new on a page, and what it says anew of known URLs."""
         touched: dict[UrlRecord, None] = {}
-        where = self._expected.outcome(source.lang)
-        page = self._known.get(source.url)
+        where = self.expected.outcome(source.lang)
+        page = self.known.get(source.url)
         found = []
         new = []
         for link in links:
-            url = self._known.get(link.url)
+            url = self.known.get(link.url)
             if url is None:
-                url = self._known.add(link)
+                url = self.known.add(link)
                 touched[url] = None
-                touched.update(dict.fromkeys(self._known.siblings(url)))
+                touched.update(dict.fromkeys(self.known.siblings(url)))
                 new.append(url)
             found.append(url)
             if url.outcome is not None:
@@ -132,12 +132,12 @@ class AdaptiveScorer:
             self._declare(link, url, page, touched)
         self._ask_model(new)
         if self._last is not None and page is self._last[0]:
-            leads_on = self._expected.copies.leads_on(
+            leads_on = self.expected.copies.leads_on(
                 parts_of(source.url), [url.parts for url in new]
             )
             self._last = (*self._last[:2], leads_on)
         if page is not None and not page.paired:
-            self._known.link(page, tuple(dict.fromkeys(found)))
+            self.known.link(page, tuple(dict.fromkeys(found)))
             if page.outcome != NEITHER:  # the paper's question: page and link
                 self._compare(
                     [(page, url) for url in new if self._is_open(url)], touched
@@ -147,19 +147,19 @@ class AdaptiveScorer:
     def fetched(self, link: Link, page: PageFacts | None) -> list[ScoredUrl]:
         """Count what the page turned out to be; its other half may rise."""
         self._settle()
-        if 0 < self.max_urls < self._known.weight:
+        if 0 < self.max_urls < self.known.weight:
             self._forget()
-        url = self._known.get(link.url) or self._known.add(link)
+        url = self.known.get(link.url) or self.known.add(link)
         if page is None:
-            self._expected.turned_out(url, GONE)
+            self.expected.record_outcome(url, GONE)
             return []
         text = text_key(page, url.site)
-        url.copy = self._expected.copies.is_copy(text)
+        url.copy = self.expected.copies.is_copy(text)
         self.counts["frontier/copies"] += url.copy
         self._last = url, text, False
-        self._expected.turned_out(url, self._expected.outcome(page.lang))
+        self.expected.record_outcome(url, self.expected.outcome(page.lang))
         touched: dict[UrlRecord, None] = {}
-        for other, kind in self._known.partners(url).items():
+        for other, kind in self.known.partners(url).items():
             if other.outcome is None:
                 touched[other] = None
             elif {url.outcome, other.outcome} == {SRC, TRG} and not other.paired:
@@ -168,35 +168,35 @@ class AdaptiveScorer:
 
     def redirected(self, url: str, link: Link) -> None:
         """Both URLs are one page from now on."""
-        self._known.move(url, link)
+        self.known.move(url, link)
 
     def paired(self, pairs: Sequence[PairScore]) -> list[ScoredUrl]:
         """Credit the pages of a pair, and align their links."""
         touched: dict[UrlRecord, None] = {}
         for pair in pairs:
-            src, trg = self._known.get(pair.src_url), self._known.get(pair.trg_url)
+            src, trg = self.known.get(pair.src_url), self.known.get(pair.trg_url)
             if src is None or trg is None:
                 continue
             self._align(src, trg, touched)
             for url in (src, trg):
                 if not url.paired:
                     url.paired = True
-                    self._known.link(url, ())
-                    self._expected.paired(url)
+                    self.known.link(url, ())
+                    self.expected.paired(url)
         return self._rescore(touched)
 
     def joined(self, sites: Sequence[Site]) -> None:
         """Look for the other halves of their pages on each other from now on."""
-        self._known.join(sites)
-        self._expected.join(sites)
+        self.known.join(sites)
+        self.expected.join(sites)
 
     def current(self, scored: ScoredUrl) -> ScoredUrl:
         """The score that a pending URL would get now."""
-        url = self._known.get(scored.link.url)
+        url = self.known.get(scored.link.url)
         if url is None or url.link is None:
             return scored
         link = url.link
-        url.score, evidence = self._expected.value(url)
+        url.score, evidence = self.expected.value(url)
         if url.score == 0.0:
             url.outcome, url.link = GONE, None
         return ScoredUrl(link, url.score, evidence)
@@ -210,7 +210,7 @@ class AdaptiveScorer:
         becomes of a URL between it and its row is in the row alone.
         """
         self._settle()
-        return self._packed(self._expected.state(), list(self._known.records))
+        return self._packed(self.expected.state(), list(self.known.records))
 
     def _packed(
         self, counts: Mapping[str, Mapping[Any, Any]], names: Sequence[str]
@@ -224,11 +224,11 @@ class AdaptiveScorer:
 
     def _rows(self, names: Iterable[str]) -> Iterator[dict[str, Any]]:
         """What is known of some URLs, others by their numbers."""
-        known = self._known
+        known = self.known
         for name in names:
             if name not in known.records:  # forgotten by now
                 continue
-            url = known.at(known.records[name])
+            url = known.resolve(known.records[name])
             if name != url.url:
                 yield {"url": name, "moved_to": url.number}
                 if url.url in known.records:  # it has a row of its own
@@ -244,10 +244,10 @@ class AdaptiveScorer:
                 "model": url.model,  # whole: near ties would come out otherwise
                 "score": url.score,
                 "partners": [
-                    (known.at(other).number, kind)
+                    (known.resolve(other).number, kind)
                     for other, kind in url.partners.items()
                 ],
-                "links": [known.at(link).number for link in url.links],
+                "links": [known.resolve(link).number for link in url.links],
             }
 
     def restore(self, state: Iterable[bytes], known: Iterable[KnownUrl]) -> None:
@@ -260,16 +260,16 @@ class AdaptiveScorer:
                 " by another version; crawl into a new RUN_DIR)"
             ) from error
         for url in known:
-            record = self._known.get(url.link.url)
+            record = self.known.get(url.link.url)
             if record is None:
-                if 0 < self.max_urls <= self._known.weight:
+                if 0 < self.max_urls <= self.known.weight:
                     continue
-                record = self._known.add(url.link)
+                record = self.known.add(url.link)
                 record.score = url.score
             if record.outcome is None:
                 self._bring_up_to_date(record, url)
         self._ask_model(
-            [url for url in self._known.records.values() if url.link and not url.model]
+            [url for url in self.known.records.values() if url.link and not url.model]
         )
 
     def _bring_up_to_date(self, record: UrlRecord, url: KnownUrl) -> None:
@@ -282,11 +282,11 @@ class AdaptiveScorer:
             case Outcome.MOVED:
                 if record.url == url.link.url:  # its target has a row of its own
                     record.link = None
-                    self._known.take_out(record)
+                    self.known.take_out(record)
             case Outcome.PAGE:
-                self._expected.turned_out(record, self._expected.outcome(url.lang))
+                self.expected.record_outcome(record, self.expected.outcome(url.lang))
             case _:
-                self._expected.turned_out(record, GONE)
+                self.expected.record_outcome(record, GONE)
 
     def _read_state(self, state: Iterable[bytes]) -> None:
         counts: dict[str, dict[Any, Any]] = {}
@@ -305,7 +305,7 @@ class AdaptiveScorer:
                 counts.setdefault(table, {}).update(items)
         if not counts:
             return
-        known = self._known
+        known = self.known
         for name, number in moved.items():
             if number in numbered:
                 known.records[name] = numbered[number]
@@ -313,12 +313,12 @@ class AdaptiveScorer:
             found = {numbered[n]: kind for n, kind in partners if n in numbered}
             url.partners = found or NOBODY
             url.links = tuple(numbered[n] for n in links if n in numbered)
-        known.weigh()
-        self._expected.restore(counts)
-        self._expected.copies.leads_on((), map(parts_of, known.records))
+        known.recount()
+        self.expected.restore(counts)
+        self.expected.copies.leads_on((), map(parts_of, known.records))
 
     def _read_row(self, row: Mapping[str, Any]) -> UrlRecord:
-        url = self._known.add(Link(row["url"]))
+        url = self.known.add(Link(row["url"]))
         url.link = None
         url.outcome, url.paired, url.copy = row["outcome"], row["paired"], row["copy"]
         url.language, url.score = row["language"], row["score"]
@@ -332,8 +332,8 @@ class AdaptiveScorer:
         What the frontier holds of them stays, with the score that it has. A section
         that few pages were fetched of is forgotten too.
         """
-        self.counts["frontier/forgotten"] += self._known.forget()
-        self._expected.forget(self.max_urls)
+        self.counts["frontier/forgotten"] += self.known.forget()
+        self.expected.forget(self.max_urls)
 
     # ------------------------------------------------------------ learning
 
@@ -352,14 +352,17 @@ class AdaptiveScorer:
             url.language = named
             touched[url] = None
         if page is not None and page is not url and url.partners.get(page) != DECLARED:
-            self._known.suppose(page, url, DECLARED)
+            self.known.add_hypothesis(page, url, DECLARED)
             touched[url] = None
 
     def _align(
         self, src: UrlRecord, trg: UrlRecord, touched: dict[UrlRecord, None]
     ) -> None:
         """The k-th link of a page and the k-th of its translation: two halves?"""
-        left, right = map(self._known.at, src.links), map(self._known.at, trg.links)
+        left, right = (
+            map(self.known.resolve, src.links),
+            map(self.known.resolve, trg.links),
+        )
         here, there = dict.fromkeys(left), dict.fromkeys(right)
         for one, two in aligned(
             [url for url in here if url not in there],
@@ -367,7 +370,7 @@ class AdaptiveScorer:
             key=lambda url: url.url,
         ):
             if one.handle != two.handle:
-                self._known.suppose(one, two, ALIGNED)
+                self.known.add_hypothesis(one, two, ALIGNED)
                 touched[one] = touched[two] = None
         self._compare(
             [
@@ -402,7 +405,7 @@ class AdaptiveScorer:
                     best[url] = p, other
         for one, (_, two) in best.items():
             if best[two][1] is one and one.handle != two.handle:
-                self._known.suppose(one, two, ALIKE)
+                self.known.add_hypothesis(one, two, ALIKE)
                 touched[one] = touched[two] = None
 
     def _ask_model(self, new: Iterable[UrlRecord]) -> None:
@@ -411,17 +414,17 @@ class AdaptiveScorer:
         if unmarked:
             said = self.language_model.predict([url.url for url in unmarked])
             for url, distribution in zip(unmarked, said, strict=True):
-                url.model = self._expected.three(distribution)
+                url.model = self.expected.lang_odds(distribution)
 
     def _settle(self) -> None:
         """All is known of the last page: which hypotheses came true?"""
         for url, other, kind in self._trials:
             success = url.paired and other.paired
-            self._expected.tried(url, kind, success=success)
+            self.expected.record_test(url, kind, success=success)
         self._trials.clear()
         if self._last is not None:
             url, text, leads_on = self._last
-            self._expected.copies.add(url.url, text, leads_on=leads_on)
+            self.expected.copies.add(url.url, text, leads_on=leads_on)
             self._last = None
 
     def _rescore(self, touched: Iterable[UrlRecord]) -> list[ScoredUrl]:
@@ -430,7 +433,7 @@ class AdaptiveScorer:
         for url in touched:
             if url.link is None:
                 continue
-            score, evidence = self._expected.value(url)
+            score, evidence = self.expected.value(url)
             if score > url.score + _MIN_RISE:
                 url.score = score
                 risen.append(ScoredUrl(url.link, score, evidence))

@@ -72,12 +72,12 @@ class Rates:
         self._counts = {key: [float(v) for v in value] for key, value in state.items()}
 
 
-Three = tuple[float, float, float]  # a value for src, for trg, for everything else
-UNDECIDED: Three = (1 / 3, 1 / 3, 1 / 3)
+LangOdds = tuple[float, float, float]  # a value for src, for trg, for everything else
+UNDECIDED: LangOdds = (1 / 3, 1 / 3, 1 / 3)
 
 
 @lru_cache
-def certain(outcome: int, share: float) -> Three:
+def certain(outcome: int, share: float) -> LangOdds:
     """`share` for one outcome, the rest for the two others.
 
     >>> certain(1, 0.5)
@@ -100,8 +100,8 @@ class Shares:
         self._counts: dict[str, list[float]] = {}
 
     def distribution(
-        self, chain: Sequence[str], prior: Three, *, most: float = math.inf
-    ) -> Three:
+        self, chain: Sequence[str], prior: LangOdds, *, most: float = math.inf
+    ) -> LangOdds:
         """The expected outcome of one more page in the last section of the chain.
 
         What was fetched was chosen, so it is no fair sample of what is left: `most`
@@ -118,10 +118,10 @@ class Shares:
             )
         return prior
 
-    def _along(self, chain: Sequence[str]) -> Iterator[Three]:
+    def _along(self, chain: Sequence[str]) -> Iterator[LangOdds]:
         """What each section has shown beside the finer one that comes next."""
         fine = (0.0, 0.0, 0.0)
-        own: list[Three] = []
+        own: list[LangOdds] = []
         for section in reversed(chain):
             counts = self._counts.get(section)
             if counts is not None:
@@ -151,11 +151,11 @@ class Shares:
         self._counts = {key: [float(v) for v in value] for key, value in state.items()}
 
 
-class Witness:
+class EvidenceSource:
     """Something that says a URL's language and may be wrong: how far to trust it here.
 
     The likelihood of what it says, given each outcome, is counted per site, so a
-    witness that is always wrong on a site is as good as one that is always right, and
+    source that is always wrong on a site is as good as one that is always right, and
     one that says the same of everything counts for nothing.
     """
 
@@ -167,7 +167,7 @@ class Witness:
             for outcome in range(3)
         ]
 
-    def likelihood(self, said: Three) -> Three:
+    def likelihood(self, said: LangOdds) -> LangOdds:
         """P(what it says | outcome), for each outcome; `said` may be uncertain."""
         x, y, z = said
         (a, b, c), (d, e, f), (g, h, i) = self._counts
@@ -177,7 +177,7 @@ class Witness:
             (g * x + h * y + i * z) / (g + h + i),
         )
 
-    def add(self, outcome: int, said: Three) -> None:
+    def add(self, outcome: int, said: LangOdds) -> None:
         """Count what it said of a page that turned out so."""
         for number, weight in enumerate(said):
             self._counts[outcome][number] += weight

@@ -4,7 +4,7 @@ A page whose text the site has shown before is a *copy*: it cost a download and 
 give no new pair. What of a URL made the copy is learned from its *siblings*, the URLs
 that differ from it in one part alone: a query parameter, or a path segment that holds
 a number. Where siblings turn out to show one text, the part that tells them apart is
-idle, and the next sibling of a page in hand is expected to be a copy too.
+irrelevant, and the next sibling of a page in hand is expected to be a copy too.
 
 So the traps that a crawler knows only by name (calendars, facets, session ids) are
 found by what they do, and a parameter named `id` or a year in an archive is left alone.
@@ -100,10 +100,10 @@ def _hash(text: str) -> int:
 class Copies:
     """The texts that a crawl has seen, and which parts of URLs led to them again."""
 
-    def __init__(self, strength: float, p_idle: float) -> None:
-        """`p_idle`: of a part that is untried; `strength` as for Rates."""
-        self.p_idle = p_idle
-        self._idle = Rates(strength)
+    def __init__(self, strength: float, p_irrelevant: float) -> None:
+        """`p_irrelevant`: of a part that is untried; `strength` as for Rates."""
+        self.p_irrelevant = p_irrelevant
+        self._irrelevant = Rates(strength)
         self._texts: dict[int, None] = {}  # a set that knows its oldest
         # Rest of a URL → the text last seen there; 0: known, not fetched.
         self._shown: dict[int, int] = {}
@@ -140,14 +140,14 @@ class Copies:
         shown = self._shown
         for part in parts_of(url):
             if before := shown.get(part.rest):
-                self._idle.add(part.names, float(before == text and not leads_on))
+                self._irrelevant.add(part.names, float(before == text and not leads_on))
             shown[part.rest] = text
         parts = split(url)
         shown[_hash(f"{parts.host}{parts.path}?{parts.query}")] = text
 
     def forget(self, most: int) -> None:
         """Keep so many texts and so many rests of URLs, the newest."""
-        self._idle.forget(most)
+        self._irrelevant.forget(most)
         for known in (self._texts, self._shown):
             for key in list(islice(known, max(0, len(known) - most))):
                 del known[key]
@@ -157,7 +157,7 @@ class Copies:
         most, kind = 0.0, ""
         for part in parts:
             if self._shown.get(part.rest):
-                p = self._idle.rate(part.names, self.p_idle)
+                p = self._irrelevant.rate(part.names, self.p_irrelevant)
                 if p > most:
                     most, kind = p, part.kind
         return most, kind
@@ -165,13 +165,13 @@ class Copies:
     def state(self) -> dict[str, Mapping[Any, Any]]:
         """What was counted until now, as tables of plain data."""
         return {
-            "idle": self._idle.state(),
+            "irrelevant": self._irrelevant.state(),
             "texts": self._texts.copy(),
             "shown": {rest: text for rest, text in self._shown.items() if text},
         }
 
     def restore(self, state: Mapping[str, Mapping[Any, Any]]) -> None:
         """Take what `state()` gave."""
-        self._idle.restore(state["idle"])
+        self._irrelevant.restore(state["irrelevant"])
         self._texts = dict.fromkeys(map(int, state["texts"]))
         self._shown = {int(rest): int(text) for rest, text in state["shown"].items()}

@@ -13,10 +13,10 @@ from typing import Any
 from crawler.data import Lang, LangPair, Rel, Site
 from crawler.frontier.scorers.beliefs import (
     UNDECIDED,
+    EvidenceSource,
+    LangOdds,
     Rates,
     Shares,
-    Three,
-    Witness,
     certain,
 )
 from crawler.frontier.scorers.copies import Copies
@@ -57,14 +57,14 @@ class AdaptiveConfig:
     p_sibling: float = 0.8  # … or in the other one than the marked URL of its handle
     p_yield: float = 0.3  # a page of an untried section becomes half of a pair
     p_page: float = 1.0  # a URL leads to a page, not to an error or a file
-    p_idle: float = 0.1  # what tells two URLs apart changes nothing on the page
+    p_irrelevant: float = 0.1  # what tells two URLs apart changes nothing on the page
     # How many downloads a prior weighs, and a section's for the folders below it.
     language_strength: float = 2.0
-    witness_strength: float = 4.0
+    source_strength: float = 4.0
     match_strength: float = 3.0
     yield_strength: float = 4.0
     page_strength: float = 20.0
-    idle_strength: float = 2.0
+    irrelevant_strength: float = 2.0
     # A section's pages were fetched because they looked promising, so for URLs that do
     # not name a language they are no fair sample: this many of them count at most.
     fair_sample: float = 8.0
@@ -81,11 +81,11 @@ class _SiteBeliefs:
     """What holds for a whole site: whom to believe, and what is waited for."""
 
     def __init__(self, config: AdaptiveConfig) -> None:
-        strength = config.witness_strength
-        self.witnesses = {
-            "source": Witness(strength, config.p_source),
-            "model": Witness(strength, config.p_model),
-            "sibling": Witness(strength, config.p_sibling),
+        strength = config.source_strength
+        self.evidence_sources = {
+            "source": EvidenceSource(strength, config.p_source),
+            "model": EvidenceSource(strength, config.p_model),
+            "sibling": EvidenceSource(strength, config.p_sibling),
         }
         self.unpaired = [0, 0]  # pages of src and of trg without a partner
 
@@ -111,7 +111,7 @@ class Expectation:
         self._matches = Rates(config.match_strength)
         self._yields = Rates(config.yield_strength, config.fair_site)
         self._pages = Rates(config.page_strength, config.fair_sample)
-        self.copies = Copies(config.idle_strength, config.p_idle)
+        self.copies = Copies(config.irrelevant_strength, config.p_irrelevant)
 
     # ------------------------------------------------------------- counting
 
@@ -121,14 +121,14 @@ class Expectation:
             return SRC
         return TRG if lang == self.langs.trg else NEITHER
 
-    def turned_out(self, url: UrlRecord, outcome: int) -> None:
+    def record_outcome(self, url: UrlRecord, outcome: int) -> None:
         """Count what a fetched URL is; a sitemap is no page and no error."""
         if url.link is None or url.link.rel != Rel.SITEMAP:
             self._pages.add(url.folders, float(outcome != GONE))
         if outcome != GONE:  # an error says nothing of languages or of pairs
             self._yields.add(url.sections, 0.0)
-            for witness, said in self._testimony(url):
-                witness.add(outcome, said)
+            for source, said in self._evidence(url):
+                source.add(outcome, said)
             self._languages.add(self._language_chain(url), outcome)
         if outcome in (SRC, TRG):
             self._site(url).unpaired[outcome] += 1
@@ -142,7 +142,7 @@ class Expectation:
             # half for each page: the rate counts pairs per download
             self._yields.add(url.sections, 0.5, 0.0)
 
-    def tried(self, url: UrlRecord, kind: str, *, success: bool) -> None:
+    def record_test(self, url: UrlRecord, kind: str, *, success: bool) -> None:
         """Count a hypothesis of this kind that was put to the test."""
         self._matches.add(self._match_chain(url, kind), float(success))
 
@@ -173,7 +173,7 @@ class Expectation:
             "sites": {
                 site: {
                     "unpaired": [*beliefs.unpaired],
-                    **{name: w.state() for name, w in beliefs.witnesses.items()},
+                    **{name: w.state() for name, w in beliefs.evidence_sources.items()},
                 }
                 for site, beliefs in self._sites.items()
             },
@@ -189,17 +189,17 @@ class Expectation:
         for site, saved in counts["sites"].items():
             beliefs = self._sites[site] = _SiteBeliefs(self.config)
             beliefs.unpaired = saved["unpaired"]
-            for name, witness in beliefs.witnesses.items():
-                witness.restore(saved[name])
+            for name, source in beliefs.evidence_sources.items():
+                source.restore(saved[name])
 
     # ------------------------------------------------------------- expecting
 
     def value(self, url: UrlRecord) -> tuple[float, dict[str, float]]:
         """The expected number of new pairs of its download, and the parts of it."""
         c = self.config
-        p_copy, idle = self.copies.expected(url.parts)
+        p_copy, kind_of_part = self.copies.expected(url.parts)
         if p_copy >= _IS_TRAP:
-            return 0.0, {f"idle_{idle}": p_copy}
+            return 0.0, {f"irrelevant_{kind_of_part}": p_copy}
         sections = url.sections
         p_page = self._pages.rate(sections[1:], c.p_page)
         p = self._language(url)
@@ -230,11 +230,11 @@ class Expectation:
             "p_page": p_page,
         }
         if p_copy:
-            evidence[f"idle_{idle}"] = p_copy
+            evidence[f"irrelevant_{kind_of_part}"] = p_copy
         worth = max(complete, together / 2, explore)
         return worth * p_page * (1.0 - p_copy), evidence
 
-    def _language(self, url: UrlRecord) -> Three:
+    def _language(self, url: UrlRecord) -> LangOdds:
         """P(src), P(trg), P(neither) of a pending URL."""
         c = self.config
         chain = self._language_chain(url)
@@ -242,28 +242,28 @@ class Expectation:
             prior = certain(self.outcome(url.language), c.p_marked)
             return self._languages.distribution(chain, prior)
         p = self._languages.distribution(chain, UNDECIDED, most=c.fair_sample)
-        for witness, said in self._testimony(url):
-            a, b, n = witness.likelihood(said)
+        for source, said in self._evidence(url):
+            a, b, n = source.likelihood(said)
             p = p[0] * a, p[1] * b, p[2] * n
         total = sum(p)
         return p[0] / total, p[1] / total, p[2] / total
 
-    def _testimony(self, url: UrlRecord) -> list[tuple[Witness, Three]]:
+    def _evidence(self, url: UrlRecord) -> list[tuple[EvidenceSource, LangOdds]]:
         """Who says what of the language of a URL that names none."""
         if url.language is not None or url.scheme:
             return []
-        witnesses = self._site(url).witnesses
+        evidence_sources = self._site(url).evidence_sources
         found = []
         if url.model is not None:
-            found.append((witnesses["model"], url.model))
+            found.append((evidence_sources["model"], url.model))
         total = sum(url.sources)
         if total:
             src, trg, neither = url.sources
             shares = (src / total, trg / total, neither / total)
-            found.append((witnesses["source"], shares))
+            found.append((evidence_sources["source"], shares))
         sibling = self._sibling(url)
         if sibling is not None:
-            found.append((witnesses["sibling"], certain(1 - sibling, 1.0)))
+            found.append((evidence_sources["sibling"], certain(1 - sibling, 1.0)))
         return found
 
     def _sibling(self, url: UrlRecord) -> int | None:
@@ -276,7 +276,7 @@ class Expectation:
                 return outcome
         return None
 
-    def three(self, distribution: Mapping[Lang, float]) -> Three:
+    def lang_odds(self, distribution: Mapping[Lang, float]) -> LangOdds:
         """A model's distribution as src, trg, neither; `unk` says nothing."""
         unknown = distribution.get("unk", 0.0) / 3
         src = distribution.get(self.langs.src, 0.0) + unknown

@@ -1,4 +1,4 @@
-"""What a crawl knows of its URLs: one record each, and who could be whose other half.
+"""The known URLs of a crawl: a record each, and which could be translations.
 
 Two URLs that may be translations of each other are a hypothesis of some kind: they have
 the same handle, a page declares it, the pair model takes them for two halves, or they
@@ -15,10 +15,11 @@ from types import MappingProxyType
 from typing import Any
 
 from crawler.data import Lang, LangPair, Link, Site
-from crawler.frontier.scorers.beliefs import Three
+from crawler.frontier.scorers.beliefs import LangOdds
 from crawler.frontier.scorers.copies import Part, parts_of
 from crawler.handles import handle_of
 from crawler.listings import is_listing
+from crawler.unionfind import UnionFind
 from crawler.urls import MET_AGAIN, site_of
 
 # What a URL turned out to be: a page in the one language, in the other, in neither, or
@@ -28,16 +29,17 @@ SRC, TRG, NEITHER, GONE = range(4)
 HANDLE, DECLARED, ALIKE, ALIGNED = "handle", "declared", "alike", "aligned"
 _STRENGTH = {ALIGNED: 0, ALIKE: 1, DECLARED: 2}  # of two kinds, the stronger one stands
 ALL_SITES = "*"
-# Hypotheses that one URL may have beside its handle: a hub is nobody's other half.
+# Hypotheses that one URL may have beside its handle: a page that many URLs could
+# translate is a hub, not a translation.
 _MAX_PARTNERS = 8
-# URLs of one handle that are looked at: a handle that 50 URLs share is no page's.
+# URLs of one handle that are looked at: if 50 share it, it does not identify a page.
 _MAX_BUCKET = 50
 
 # A URL weighs one, some 1.5 KB; so many characters of it, or links of its page, weigh
 # one more: a page may have 5,000 links, and each of them 2,000 characters.
 _CHARACTERS, _LINKS = 200, 250
 
-# There are millions of URLs, and most of them have nobody: these are shared.
+# Most of millions of URLs have no hypothesis: they share one empty mapping.
 NOBODY: Mapping[Any, str] = MappingProxyType({})
 
 
@@ -49,7 +51,7 @@ def counts_of(src: int, trg: int, neither: int) -> tuple[int, int, int]:
 
 @dataclass(slots=True, eq=False)
 class UrlRecord:
-    """What is known of one URL. What only pending ones need goes when it is fetched."""
+    """The facts about one URL; those for its scoring are dropped when it is fetched."""
 
     number: int  # 0, 1, 2, ... as they came to be known
     url: str
@@ -61,7 +63,7 @@ class UrlRecord:
     listing: bool
     link: Link | None  # None: fetched
     sources: tuple[int, int, int] = (0, 0, 0)  # links from pages of each outcome
-    model: Three | None = None  # P(outcome | URL), for URLs that name no language
+    model: LangOdds | None = None  # P(outcome | URL), for URLs that name no language
     parts: tuple[Part, ...] = ()  # that may change nothing
     score: float = -1.0
     outcome: int | None = None  # None: pending
@@ -78,7 +80,7 @@ class UrlRecord:
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """The same, after the crawl as a whole: a new site is like those before it."""
+        """The folders, and before them the crawl as a whole: prior of a new site."""
         return (ALL_SITES, *self.folders)
 
 
@@ -94,14 +96,14 @@ class KnownUrls:
         self._numbers = count()
         self._markers = frozenset(langs)
         self._buckets: dict[str, tuple[UrlRecord, ...]] = {}  # by handle
-        self._groups: dict[Site, Site] = {}  # site → the one that stands for it
+        self._groups = UnionFind[Site]()
 
     def get(self, url: str) -> UrlRecord | None:
         """The record of a URL."""
         return self.records.get(url)
 
     def add(self, link: Link) -> UrlRecord:
-        """A new record, which the link leads to."""
+        """A new record for the target of a link."""
         handle = handle_of(link.url, self._markers)
         marked = handle.languages & self._markers
         url = UrlRecord(
@@ -127,43 +129,43 @@ class KnownUrls:
         page.links = links
 
     def _place(self, url: UrlRecord) -> None:
-        """Put a URL where its other half would be looked for."""
+        """Enter a URL under its handle."""
         own = site_of(url.url)
-        url.site = self._groups.get(own, own)
+        url.site = self._groups.find(own)
         url.handle = url.address
         if url.site != own:
             url.handle = url.address.replace(own, url.site, 1)
         self._buckets[url.handle] = (*self._buckets.get(url.handle, ()), url)
 
     def take_out(self, url: UrlRecord) -> None:
-        """Nobody looks for it at its handle any more."""
+        """Remove a URL from its handle."""
         left = [other for other in self._buckets[url.handle] if other is not url]
         self._buckets[url.handle] = tuple(left)
 
     @staticmethod
-    def at(url: UrlRecord) -> UrlRecord:
+    def resolve(url: UrlRecord) -> UrlRecord:
         """The record that a redirected one became."""
         while url.moved_to is not None:
             url = url.moved_to
         return url
 
     def siblings(self, url: UrlRecord) -> Iterator[UrlRecord]:
-        """The others of its handle."""
+        """The other URLs of its handle."""
         for other in self._buckets[url.handle][:_MAX_BUCKET]:
-            other = self.at(other)
+            other = self.resolve(other)
             if other is not url:
                 yield other
 
     def partners(self, url: UrlRecord) -> dict[UrlRecord, str]:
-        """Who could be its other half, and why."""
+        """The URLs that could be its translation, with the kind of hypothesis."""
         found = dict.fromkeys(self.siblings(url), HANDLE)
         for other, kind in url.partners.items():
-            found.setdefault(self.at(other), kind)
+            found.setdefault(self.resolve(other), kind)
         found.pop(url, None)
         return found
 
-    def suppose(self, one: UrlRecord, two: UrlRecord, kind: str) -> None:
-        """Make two URLs a hypothesis of this kind, if it is not one of a stronger."""
+    def add_hypothesis(self, one: UrlRecord, two: UrlRecord, kind: str) -> None:
+        """Suppose that two URLs are translations; of two kinds the stronger stands."""
         known = one.partners.get(two)
         if known is None:
             new = len(one.partners) < _MAX_PARTNERS > len(two.partners)
@@ -174,16 +176,16 @@ class KnownUrls:
             two.partners = {**two.partners, one: kind}
 
     def join(self, sites: Sequence[Site]) -> None:
-        """The other halves of their pages are looked for on each other from now on."""
-        first = sites[0]
-        self._groups.update(dict.fromkeys(sites, first))
+        """Make sites one group: their pages may be translations of each other."""
+        for site in sites[1:]:
+            self._groups.join(sites[0], site)
         for url in dict.fromkeys(self.records.values()):
-            if url.site != first and url.site in sites:
+            if url.site in sites and url.site != self._groups.find(url.site):
                 self.take_out(url)
                 self._place(url)
 
     def move(self, url: str, link: Link) -> None:
-        """A redirect: both URLs are one page from now on."""
+        """Record a redirect: both URLs have one record from now on."""
         old = self.records.get(url)
         new = self.records.get(link.url) or self.add(link)
         if old is None:
@@ -192,7 +194,7 @@ class KnownUrls:
             self.records[url] = new
             return
         for other, kind in old.partners.items():
-            self.suppose(new, other, kind)
+            self.add_hypothesis(new, other, kind)
         a, b, c = (max(n, m) for n, m in zip(new.sources, old.sources))
         new.sources = counts_of(a, b, c)
         new.language = new.language or old.language
@@ -200,29 +202,31 @@ class KnownUrls:
         old.link = old.model = None
 
     def forget(self) -> int:
-        """Let the oldest quarter go; returns how many those are."""
+        """Forget the oldest quarter of the URLs; returns their number."""
         oldest = list(islice(self.records, len(self.records) // 4))
         gone = [self.records.pop(name) for name in oldest]
-        kept = set(map(self.at, self.records.values()))
+        kept = set(map(self.resolve, self.records.values()))
         for url in gone:
-            if self.at(url) not in kept:  # they name each other: that ends here
+            if self.resolve(url) not in kept:  # break the cycles of references
                 url.partners, url.links = NOBODY, ()
         for handle, bucket in list(self._buckets.items()):
-            left = tuple(url for url in bucket if self.at(url) in kept)
-            if not left:
+            some = tuple(url for url in bucket if self.resolve(url) in kept)
+            if not some:
                 del self._buckets[handle]
-            elif len(left) < len(bucket):
-                self._buckets[handle] = left
+            elif len(some) < len(bucket):
+                self._buckets[handle] = some
         for url in kept:
             if url.partners:
-                partners = {u: k for u, k in url.partners.items() if self.at(u) in kept}
+                partners = {
+                    u: k for u, k in url.partners.items() if self.resolve(u) in kept
+                }
                 url.partners = partners or NOBODY
-            url.links = tuple(link for link in url.links if self.at(link) in kept)
-        self.weigh()
+            url.links = tuple(link for link in url.links if self.resolve(link) in kept)
+        self.recount()
         return len(oldest)
 
-    def weigh(self) -> None:
-        """Find the weight anew."""
+    def recount(self) -> None:
+        """Compute the weight from all records."""
         pages = {id(url): len(url.links) // _LINKS for url in self.records.values()}
         self.weight = sum(map(_weight, self.records)) + sum(pages.values())
 

@@ -1,4 +1,4 @@
-"""Which URLs are done, to within a stated chance of error, in two or three bytes each.
+"""The URLs that are done, with a stated probability of error, in 2 to 3 bytes each.
 
 A Bloom filter (Bloom 1970) whose bit positions follow from two hashes (Kirsch and
 Mitzenmacher 2006), grown as Almeida et al. (2007) do: when it is full, a filter of
@@ -48,7 +48,7 @@ class _Filter:
 
 
 class BloomFilter:
-    """A set of strings that may claim to have one that it has not, `error` of the time.
+    """A set of strings; membership is wrongly affirmed with probability `error`.
 
     >>> done = BloomFilter(error=0.001)
     >>> for n in range(5000): done.add(f"https://a.is/{n}")
@@ -59,14 +59,16 @@ class BloomFilter:
     """
 
     def __init__(self, error: float) -> None:
-        """ValueError if the error is no chance."""
+        """ValueError if the error is not a probability."""
         if not 0 < error < 1:
-            raise ValueError(f"{error} is no chance (give one between 0 and 1)")
+            raise ValueError(
+                f"{error} is not a probability (give a number between 0 and 1)"
+            )
         self._error = error
         self._filters: list[_Filter] = []
 
     def add(self, text: str) -> None:
-        """Take a string in that is not in it."""
+        """Add a string that is not in the set."""
         newest = self._filters[-1] if self._filters else None
         if newest is None:
             newest = _Filter.empty(_FIRST, self._error / 2)
@@ -84,7 +86,7 @@ class BloomFilter:
         return sum(one.held for one in self._filters)
 
     def state(self) -> list[list[object]]:
-        """As JSON can say it."""
+        """The filters as plain data for JSON."""
         head: list[list[object]] = [[self._error]]
         return head + [
             [one.capacity, one.error, one.held, b64encode(one.bits).decode()]
@@ -93,7 +95,7 @@ class BloomFilter:
 
     @classmethod
     def restore(cls, state: Sequence[object]) -> Self:
-        """From `state`; ValueError for what is none."""
+        """Take what `state` gave; ValueError if it is damaged."""
         restored = None
         for item in state:
             match item:
@@ -108,9 +110,9 @@ class BloomFilter:
                         one = _Filter(capacity, error, held, bits)
                         restored._filters.append(one)
                         continue
-            raise ValueError("no filter of ours")
+            raise ValueError("the saved filter is damaged")
         if restored is None:
-            raise ValueError("no filter of ours")
+            raise ValueError("the saved filter is damaged")
         return restored
 
 

@@ -11,7 +11,7 @@ from crawler.protocols import FrontierStore
 def open_frontier(url: str) -> FrontierStore:
     """The FrontierStore that a URL names: `memory:`, `sqlite:PATH` or `redis://…`.
 
-    UsageError for a URL of another kind, FrontierError if the file cannot be had.
+    UsageError for a URL of another kind, FrontierError if the file cannot be opened.
 
     >>> len(open_frontier("memory:"))
     0
@@ -20,13 +20,13 @@ def open_frontier(url: str) -> FrontierStore:
     if (scheme, colon, path) == ("memory", ":", ""):
         return MemoryFrontier()
     if scheme == "sqlite" and path:
-        return SqliteFrontier(path)
+        return SqliteFrontier.open(path)
     if is_shared(url):
         from crawler.frontier.stores.redis import RedisFrontier  # an extra
 
-        return RedisFrontier(url)
+        return RedisFrontier.open(url)
     raise UsageError(
-        f"{url!r} names no frontier (write memory:, sqlite:PATH or redis://HOST/0?run=NAME)"
+        f"{url!r} is not a valid frontier (write memory:, sqlite:PATH or redis://HOST/0?run=NAME)"
     )
 
 

@@ -16,73 +16,47 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Self
 
-from crawler.data import FrontierEntry, Score, Site, StoredUrl, UrlState
-from crawler.errors import FrontierError, UsageError
+from crawler.data import FrontierEntry, Score, Site, StoredUrl
+from crawler.errors import UsageError
 from crawler.frontier.stores.bloom import BloomFilter
 from crawler.frontier.stores.heap import refuse_nan
 from crawler.frontier.stores.journal import (
     Event,
-    History,
     batched,
     entries_of,
-    events_of,
     pack,
     pushed,
-    replay,
     text_of,
     unpack,
 )
 from crawler.frontier.stores.memory import MemoryFrontier
 from crawler.frontier.stores.redis_connection import Connection
 from crawler.frontier.stores.redis_lease import Claim, WorkerLease, ms
+from crawler.frontier.stores.redis_site import OwnedSite
 from crawler.protocols import PushCounts
 
 _LOOK = 1.0  # seconds between two looks for sites that have become free
 _SITES = 500  # in one call: it stops everyone else for some milliseconds
-# A journal that has grown by so many batches, and by one for each 500 URLs, is written
-# anew: repeats go, and what lies together packs better. That costs 1 ms a batch.
-_REWRITE = 64
-_URLS_A_BATCH = 500
-_CHUNK = 5000  # URLs of a batch then: some 200 KB packed
 _OFFERED = 100_000  # URLs of others that we remember to have offered: 20 MB
-
-
-@dataclass(slots=True)
-class _Owned:
-    """A site that is ours, and what Redis does not know of it yet."""
-
-    epoch: int  # the number of our lease of it
-    place: int  # of the site among all
-    done_before: BloomFilter | None  # URLs that are done and not kept one by one
-    events: list[Event] = field(default_factory=list)
-    pending: int = 0  # as last committed
-    done: int = 0
-    batches: int = 0  # of its journal
-    written: int = 0  # of them when it was last written anew
-    heard: int = 0  # batches of others that are among the events
-    fetched: bool = False  # by us: it stays with us
 
 
 class RedisFrontier:
     """A FrontierStore that several workers share (`redis://…`)."""
 
-    def __init__(self, url: str) -> None:
-        """Connect; FrontierError if nobody answers, UsageError for a wrong URL."""
-        self._redis = Connection(url)
-        options = self._redis.options
-        try:
-            bloom = options.get("bloom")
-            self._bloom = BloomFilter(float(bloom)) if bloom else None  # an empty one
-        except ValueError as error:
-            raise UsageError(f"{self._redis.name}: bloom={bloom}: {error}") from error
-        self.run = self._redis.run
+    def __init__(
+        self, redis: Connection, lease: WorkerLease, bloom: BloomFilter | None
+    ) -> None:
+        """Take the lease of a worker; `bloom`: an empty filter for done URLs."""
+        self._redis = redis
+        self._lease = lease
+        self._bloom = bloom
+        self.run = redis.run
+        self.worker = lease.worker
         self._local = MemoryFrontier()
-        self._owned: dict[Site, _Owned] = {}
+        self._owned: dict[Site, OwnedSite] = {}
         self._dirty: dict[Site, None] = {}  # those with events, in order
         self._foreign: set[Site] = set()  # sites of other workers, as far as we know
         self._closed: set[Site] = set()
@@ -98,10 +72,20 @@ class RedisFrontier:
         self._looked = self._renewed = float("-inf")
         self._elsewhere = (0, 0, 0)  # open sites, pending and done URLs of others
         self._awake_elsewhere = 0  # of these sites
-        self._lease = WorkerLease(url, self._redis)
-        self.worker = self._lease.worker
-        self._look(wanted=0)
-        self._looked = float("-inf")  # the first pop takes what is free
+
+    @classmethod
+    def open(cls, url: str) -> Self:
+        """Connect; FrontierError if nobody answers, UsageError for a wrong URL."""
+        redis = Connection(url)
+        try:
+            bloom = redis.options.get("bloom")
+            empty = BloomFilter(float(bloom)) if bloom else None
+        except ValueError as error:
+            raise UsageError(f"{redis.name}: bloom={bloom}: {error}") from error
+        store = cls(redis, WorkerLease.begin(url, redis), empty)
+        store._look(wanted=0)
+        store._looked = float("-inf")  # the first pop takes what is free
+        return store
 
     # ------------------------------------------------------------------- push
 
@@ -123,7 +107,7 @@ class RedisFrontier:
             if owned is None:
                 if entry.site not in self._closed:
                     self._offer(entry)
-            elif owned.done_before is None or entry.url not in owned.done_before:
+            elif not owned.has_forgotten(entry.url):
                 counts = self._local.push([entry])
                 if not counts.ignored:
                     self._note(entry.site, owned, pushed(entry))
@@ -139,7 +123,7 @@ class RedisFrontier:
             self._offered[entry.url] = entry.score
             self._offers.setdefault(entry.site, {})[entry.url] = entry
 
-    def _note(self, site: Site, owned: _Owned, event: Event) -> None:
+    def _note(self, site: Site, owned: OwnedSite, event: Event) -> None:
         owned.events.append(event)
         self._dirty[site] = None
 
@@ -234,7 +218,7 @@ class RedisFrontier:
     def counts(self) -> Mapping[str, int]:
         """How many URLs are `pending`, `leased` and `done`, of all workers."""
         ours = self._local.counts()
-        forgotten = sum(len(o.done_before or ()) for o in self._owned.values())
+        forgotten = sum(owned.forgotten for owned in self._owned.values())
         _, pending, done = self._elsewhere
         return {
             "pending": ours["pending"] + pending,
@@ -308,28 +292,18 @@ class RedisFrontier:
                 self._let_go(site)
                 continue
             owned = self._owned[site]
-            owned.events.clear()
             self._dirty.pop(site, None)
-            owned.pending, owned.done = self._numbers(site)
-            owned.heard = 0
+            owned.committed()
             self._hear(site, answer)
             if release and not answer:
                 self._let_go(site)
 
     def _written(self, site: Site, *, release: bool) -> list[Any]:
-        """What the script gets of a site."""
-        owned, (pending, done) = self._owned[site], self._numbers(site)
-        grown = owned.batches - owned.written
-        # a site that goes may rest for long, or for ever
-        most = 1 if release else max(_REWRITE, (pending + done) // _URLS_A_BATCH)
-        anew = grown + bool(owned.events) > most
-        events: Iterable[Event] = owned.events
-        if anew:
-            self._forget(site, owned)
-            events = events_of(self._history(site, owned))
-        batches = [pack(chunk) for chunk in batched(events, _CHUNK)]
-        owned.batches = len(batches) + (0 if anew else owned.batches)
-        owned.written = len(batches) if anew else owned.written
+        """The arguments of the script for a site."""
+        owned = self._owned[site]
+        pending, done = owned.numbers()
+        heard = owned.heard
+        anew, batches = owned.to_write(goes=release)
         best = self._best(site)
         return [
             *(site, owned.epoch, "" if best is None else best),
@@ -337,27 +311,8 @@ class RedisFrontier:
             *(pending - owned.pending, done - owned.done),
             "release" if release else "keep",
             "replace" if anew else "append",
-            *(owned.heard, len(batches), *batches),
+            *(heard, len(batches), *batches),
         ]
-
-    def _history(self, site: Site, owned: _Owned) -> History:
-        forgotten = owned.done_before.state() if owned.done_before else []
-        return History(list(self._local.scan(site)), owned.place, forgotten)
-
-    def _forget(self, site: Site, owned: _Owned) -> None:
-        """With `bloom`: what is done goes into the filter."""
-        if owned.done_before is not None:
-            done = [
-                k.entry.url for k in self._local.scan(site) if k.state == UrlState.DONE
-            ]
-            for url in done:
-                owned.done_before.add(url)
-            self._local.forget(site, done)
-
-    def _numbers(self, site: Site) -> tuple[int, int]:
-        """How many URLs of a site are pending or leased, and how many are done."""
-        pending, done = self._local.numbers(site)
-        return pending, done + len(self._owned[site].done_before or ())
 
     def _let_go(self, site: Site) -> None:
         """A site is not ours any more."""
@@ -476,23 +431,11 @@ class RedisFrontier:
             self._dirty[site] = None
 
     def _begin(self, site: Site, epoch: int, batches: Sequence[bytes]) -> None:
-        name = self._redis.name
-        events = (event for batch in batches for event in unpack(batch, name))
-        history = replay(site, events)
-        done_before = deepcopy(self._bloom)
-        try:
-            if history.forgotten:
-                done_before = BloomFilter.restore(history.forgotten)
-        except ValueError as error:
-            raise FrontierError(f"{name}: the journal of {site}: {error}") from error
-        place = epoch if history.place is None else history.place
-        owned = self._owned[site] = _Owned(epoch, place, done_before)
+        owned = self._owned[site] = OwnedSite(site, epoch, self._local)
+        is_new = owned.read(batches, self._bloom, self._redis.name)
         self._foreign.discard(site)
-        self._local.take(site, history.known)
-        owned.pending, owned.done = self._numbers(site)
-        owned.batches = len(batches)
-        if history.place is None:
-            self._note(site, owned, ("o", place))
+        if is_new:
+            self._note(site, owned, ("o", owned.place))
         if batches:
             self._adopted.append(site)
             sites, pending, done = self._elsewhere

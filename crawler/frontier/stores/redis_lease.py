@@ -16,7 +16,7 @@ import time
 import uuid
 from collections.abc import Collection
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from crawler.data import Site
 from crawler.errors import FrontierError
@@ -45,25 +45,32 @@ class Claim(NamedTuple):
 class WorkerLease:
     """Says to Redis that a worker is there, and asks for sites in its name."""
 
-    def __init__(self, url: str, connection: Connection) -> None:
-        """Begin; what a worker of this name left behind is free after the pause."""
-        self._redis = connection
-        options = connection.options
+    def __init__(self, redis: Connection, own: Connection) -> None:
+        """`own`: of the thread; two threads on one would mix up their answers."""
+        self._redis = redis
+        self._own = own
+        options = redis.options
         self.worker = options.get("worker") or f"{socket.gethostname()}-{os.getpid()}"
-        self.seconds = connection.seconds("lease", _LEASE)
+        self.seconds = redis.seconds("lease", _LEASE)
         self.beat = self.seconds / _BEATS
-        self.pause = connection.seconds("pause", _PAUSE)
-        self.id: bytes = connection.call(
-            "hello",
-            ("id", "owners", "pauses", "workers", "commits"),
-            *(uuid.uuid4().hex, self.worker, ms(self.seconds), ms(self.pause)),
-        )
-        self._own = Connection(url)  # two threads on one would mix up their answers
-        self._own.patience = 0.0  # the next beat is another try
+        self.pause = redis.seconds("pause", _PAUSE)
+        self.id = b""
         self._step = time.monotonic()  # when the worker last did something
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._renew, name="lease", daemon=True)
-        self._thread.start()
+
+    @classmethod
+    def begin(cls, url: str, redis: Connection) -> Self:
+        """Get a lease; what a worker of this name left behind is free after a pause."""
+        lease = cls(redis, Connection(url))
+        lease._own.patience = 0.0  # the next beat is another try
+        lease.id = redis.call(
+            "hello",
+            ("id", "owners", "pauses", "workers", "commits"),
+            *(uuid.uuid4().hex, lease.worker, ms(lease.seconds), ms(lease.pause)),
+        )
+        lease._thread.start()
+        return lease
 
     def claim(self, wanted: int, *sites: Site, owned: Collection[Site] = ()) -> Claim:
         """Take these sites, or else up to so many of the best, of those that are free.
@@ -98,17 +105,17 @@ class WorkerLease:
         granted, *numbers = connection.call(
             "claim", keys, self.id, self.worker, ms(self.seconds), wanted, *sites
         )
-        return Claim([(site_of(raw), int(n)) for raw, n in granted], *numbers)
+        return Claim([(site_named(raw), int(n)) for raw, n in granted], *numbers)
 
     def _granted_unheard(self, known: Collection[Site]) -> list[tuple[Site, int]]:
         """What a claim gave us whose answer was lost on the way."""
         key = self._redis.prefix + "owners"
         owners = self._redis.ask(lambda client: client.hgetall(key))
         return [
-            (site_of(raw), int(number))
+            (site_named(raw), int(number))
             for raw, owner in owners.items()
             for number, _, name in [owner.partition(b"|")]
-            if number and name == self.worker.encode() and site_of(raw) not in known
+            if number and name == self.worker.encode() and site_named(raw) not in known
         ]
 
     def _renew(self) -> None:
@@ -118,8 +125,8 @@ class WorkerLease:
                     self._claim(self._own, wanted=0)
 
 
-def site_of(raw: bytes) -> Site:
-    """A site, as Redis has its name."""
+def site_named(raw: bytes) -> Site:
+    """The site whose name Redis gives as bytes."""
     return raw.decode("utf-8", "surrogatepass")
 
 

@@ -1,20 +1,6 @@
 """The frontier in one SQLite file: survives a kill, and its memory does not grow.
 
-What is kept where, and what was tried (benchmarks/frontier.py measures what is here):
-
-* One row a URL, appended in the order of first pushes, so that a tie is broken by the
-  row's number and a batch of new rows is one write.
-* `known` finds a URL by its site and a 48-bit digest, and the URL itself decides: two
-  URLs of one digest (a chance of 1 in 6 with 10 M URLs) stay two. The URL as the key
-  costs 85 bytes more a row. The digest alone, with an index by site for `scan`, costs
-  half as much again per push once there are many sites: links stay on their site
-  mostly, and site first keeps the pages that a batch touches few.
-* `pending` holds only rows to be fetched, best first within a site. Which site has the
-  best one is known in memory (0.5 KB a site), so neither 20,000 sites nor one of 10 M
-  URLs make a pop slower: it is one row read, and one step in the index.
-* Leases live in memory alone. A pop writes nothing, and a kill makes every leased URL
-  pending again without anybody doing so. What is postponed is marked in its row, and
-  pending again when the file is opened: a crawl may meet millions of dead links.
+Layout and statements: `sqlite_schema.py`.
 """
 
 from __future__ import annotations
@@ -28,91 +14,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import wraps
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 from crawler.data import FrontierEntry, Score, Site, StoredUrl, UrlState
 from crawler.errors import FrontierError
+from crawler.frontier.stores import sqlite_schema as sql
 from crawler.frontier.stores.heap import LazyHeap, Rank, refuse_nan
 from crawler.protocols import PushCounts
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_APPLICATION_ID = 0x42694672  # "BiFr" in the file's header, for file(1) and for us
-_VERSION = 2  # of the schema and the payload
-
-_SCHEMA = """
-CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-CREATE TABLE url (
-  seq     INTEGER PRIMARY KEY,  -- 1, 2, 3, ... by first push
-  site    INTEGER NOT NULL,
-  digest  INTEGER NOT NULL,
-  done    INTEGER NOT NULL,  -- 0: to be fetched, 1: done, 2: in the next session
-  score   REAL NOT NULL,
-  depth   INTEGER NOT NULL,
-  url     TEXT NOT NULL,
-  payload BLOB NOT NULL
-);
-CREATE INDEX known ON url (site, digest);
-CREATE INDEX pending ON url (site, score DESC) WHERE done = 0;
-CREATE INDEX postponed ON url (done) WHERE done = 2;
-CREATE TABLE value (name TEXT PRIMARY KEY, value BLOB NOT NULL);
--- Written by every commit: counting 10 M rows of a cold file takes 14 seconds.
-CREATE TABLE total (pending INTEGER NOT NULL);
-INSERT INTO total VALUES (0);
-"""
-_KIND = (f"application_id = {_APPLICATION_ID}", f"user_version = {_VERSION}")
-
-_PRAGMAS = (
-    # New rows touch the indexes at random, a page each. Half the usual page writes a
-    # quarter (one site) to a third (20,000 sites) less to the disk, for the same
-    # processor time; with 1024 bytes that goes up.
-    "page_size = 2048",
-    # One process at a time: the lock is the operating system's, so a kill frees it.
-    # Without other processes there is no shared-memory file either, which a full disk
-    # would turn into a SIGBUS.
-    "locking_mode = EXCLUSIVE",
-    "journal_mode = WAL",
-    # A commit is in the operating system's hands: a kill -9 loses nothing. After a
-    # power cut the frontier may go back some commits (to the last checkpoint at worst),
-    # whole; the pages since then are fetched again. FULL costs an fsync a commit (4 ms
-    # on a cloud disk) and would spare only those.
-    "synchronous = NORMAL",
-    # 64 MB of log between checkpoints: pages that are written again and again reach the
-    # database once. 16 MB make pushes a tenth slower and 4 MB a half; with 256 MB they
-    # are a quarter faster, but a checkpoint stops the crawl for most of a second.
-    "wal_autocheckpoint = 32768",
-    "journal_size_limit = 67108864",
-    # The cache stays at SQLite's 2 MB: a commit that splits a page goes through all of
-    # it (3.40: 0.3 ms with 64 MB), and the system's page cache is behind it.
-    # Debian's SQLite overwrites what is deleted with zeros; nothing here is a secret.
-    "secure_delete = OFF",
-)
-
-# What was postponed is pending again.
-_NEXT_SESSION = "UPDATE url INDEXED BY postponed SET done = 0 WHERE done = 2"
-_FIND = "SELECT seq, done, score, url FROM url WHERE site = ? AND digest = ?"
-_INSERT = "INSERT INTO url VALUES (?, ?, ?, 0, ?, ?, ?, ?)"
-_RAISE = "UPDATE url SET score = ?, depth = ?, payload = ? WHERE seq = ?"
-_RELEASE = (
-    "UPDATE url SET done = ?, score = ?, payload = coalesce(?, payload) WHERE seq = ?"
-)
-_READ = "SELECT url, score, depth, payload, done FROM url WHERE seq = ?"
-_SCAN = "SELECT seq FROM url INDEXED BY known WHERE site = ? ORDER BY seq"
-# What follows (score ?2, seq ?3) in a site's order. Two searches, because SQLite does
-# not use the second half of (score, seq) < (?, ?), and in a breadth-first crawl all
-# scores are equal. ?4: leased rows are still in the index, and passed over.
-_FOLLOWING = """
-SELECT * FROM (SELECT score, seq FROM url INDEXED BY pending
-  WHERE done = 0 AND site = ?1 AND score = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4)
-UNION ALL
-SELECT * FROM (SELECT score, seq FROM url INDEXED BY pending
-  WHERE done = 0 AND site = ?1 AND score < ?2 ORDER BY score DESC, seq LIMIT ?4)
-"""
-_BEST = """
-SELECT score, seq FROM url INDEXED BY pending
-WHERE done = 0 AND site = ? ORDER BY score DESC, seq LIMIT 1
-"""
 
 _COUNTERS = "counters"  # the value that keeps them
 _BEYOND = float("inf")  # the score to beat of a URL that cannot be raised
@@ -137,6 +48,13 @@ def digest_of(url: str) -> int:
     return int.from_bytes(blake2b(url.encode(), digest_size=6).digest(), signed=True)
 
 
+def _explain(path: Path, error: Exception) -> str:
+    """An error of SQLite as one line, with its cure."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+    cure = _CURES.get(code, _CURES[sqlite3.SQLITE_CORRUPT])
+    return f"{path}: {error} ({cure})"
+
+
 class _Lease(NamedTuple):
     seq: int
     site: Site
@@ -146,7 +64,7 @@ class _Lease(NamedTuple):
 def _guarded(
     method: Callable[Concatenate[SqliteFrontier, P], T],
 ) -> Callable[Concatenate[SqliteFrontier, P], T]:
-    """A method whose SQLite errors become FrontierError, and the store's last words."""
+    """A method whose SQLite errors become FrontierError, and close the store."""
 
     @wraps(method)
     def guarded(self: SqliteFrontier, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -167,23 +85,11 @@ class SqliteFrontier:
     undone: half of a batch is never kept.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        """Open the file, or make it; FrontierError if it cannot be had."""
-        self._path = Path(path)
+    def __init__(self, path: Path, db: sqlite3.Connection) -> None:
+        """Take a connection that `open` has made."""
+        self._path = path
+        self._db = db
         self._failure: str | None = None
-        if self._path.exists() and not os.access(self._path, os.W_OK):
-            # SQLite would read it, and then stumble over a lock it cannot have.
-            raise FrontierError(
-                f"{path}: read-only ({_CURES[sqlite3.SQLITE_READONLY]})"
-            )
-        try:
-            # One second: a process that was just killed may take a moment to go.
-            # Absolute, so that no name is special (":memory:").
-            self._db = sqlite3.connect(
-                self._path.absolute(), timeout=1, isolation_level=None
-            )
-        except sqlite3.Error as error:
-            raise FrontierError(self._explain(error)) from error
         self._sites: dict[Site, int] = {}
         self._heads = LazyHeap()  # each site's best pending URL
         self._leases: dict[str, _Lease] = {}
@@ -191,20 +97,39 @@ class SqliteFrontier:
         self._known = 0
         self._pending = 0
         self._postponed = 0
-        self._open()
-        self._counters = Counter(json.loads(self.load(_COUNTERS) or b"{}"))
+        self._counters: Counter[str] = Counter()
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Open the file, or make it; FrontierError if that is not possible."""
+        path = Path(path)
+        if path.exists() and not os.access(path, os.W_OK):
+            # SQLite would read it, and then stumble over a lock it cannot have.
+            raise FrontierError(
+                f"{path}: read-only ({_CURES[sqlite3.SQLITE_READONLY]})"
+            )
+        try:
+            # One second: a process that was just killed may take a moment to go.
+            # Absolute, so that no name is special (":memory:").
+            db = sqlite3.connect(path.absolute(), timeout=1, isolation_level=None)
+        except sqlite3.Error as error:
+            raise FrontierError(_explain(path, error)) from error
+        store = cls(path, db)
+        store._begin()
+        store._counters.update(json.loads(store.load(_COUNTERS) or b"{}"))
+        return store
 
     @_guarded
-    def _open(self) -> None:
+    def _begin(self) -> None:
         execute = self._db.execute
-        for pragma in _PRAGMAS:
+        for pragma in sql.PRAGMAS:
             execute(f"PRAGMA {pragma}")
         execute("BEGIN IMMEDIATE")
         self._check_kind()
-        execute(_NEXT_SESSION)
+        execute(sql.NEXT_SESSION)
         self._sites = dict(execute("SELECT name, id FROM site ORDER BY id"))
         for site, number in self._sites.items():
-            for score, seq in execute(_BEST, (number,)):
+            for score, seq in execute(sql.BEST, (number,)):
                 self._heads.set(site, (-score, seq))
         # Rows are never deleted, so the last number is how many there are.
         (self._known,) = execute("SELECT coalesce(max(seq), 0) FROM url").fetchone()
@@ -215,11 +140,11 @@ class SqliteFrontier:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if (kind, tables) == (0, 0):
-            for statement in _SCHEMA.split(";"):
+            for statement in sql.SCHEMA.split(";"):
                 self._db.execute(statement)
-            for pragma in _KIND:
+            for pragma in sql.KIND:
                 self._db.execute(f"PRAGMA {pragma}")
-        elif (kind, version) != (_APPLICATION_ID, _VERSION):
+        elif (kind, version) != (sql.APPLICATION_ID, sql.VERSION):
             self._db.close()
             raise FrontierError(
                 f"{self._path}: a database of another program or version"
@@ -255,14 +180,14 @@ class SqliteFrontier:
     def _find(self, entry: FrontierEntry) -> tuple[int, Score]:
         """A URL's number (0 if it is new) and the score that would raise it."""
         key = self._number(entry.site), digest_of(entry.url)
-        for seq, done, score, url in self._db.execute(_FIND, key):
+        for seq, done, score, url in self._db.execute(sql.FIND, key):
             if url == entry.url:
                 return seq, _BEYOND if done or seq in self._leased else score
         return 0, _BEYOND
 
     def _write(self, rows: Collection[tuple[int, FrontierEntry]], found: int) -> None:
         self._db.executemany(
-            _INSERT,
+            sql.INSERT,
             [
                 (
                     seq,
@@ -278,7 +203,7 @@ class SqliteFrontier:
             ],
         )
         self._db.executemany(
-            _RAISE,
+            sql.RAISE,
             [
                 (entry.score, entry.depth, entry.payload, seq)
                 for seq, entry in rows
@@ -319,7 +244,7 @@ class SqliteFrontier:
     def _advance(self, site: Site, score: Score, seq: int) -> None:
         """Make the best URL after this one, that is not leased, the site's head."""
         key = self._sites[site], score, seq, len(self._leased) + 1
-        for next_score, next_seq in self._db.execute(_FOLLOWING, key):
+        for next_score, next_seq in self._db.execute(sql.FOLLOWING, key):
             if next_seq not in self._leased:
                 self._heads.set(site, (-next_score, next_seq))
                 return
@@ -342,7 +267,7 @@ class SqliteFrontier:
             raise ValueError(f"{url} is not leased")
         if score is None:
             score = lease.score
-        self._db.execute(_RELEASE, (done, score, payload, lease.seq))
+        self._db.execute(sql.RELEASE, (done, score, payload, lease.seq))
         del self._leases[url]
         self._leased.remove(lease.seq)
         if not done:
@@ -377,12 +302,12 @@ class SqliteFrontier:
 
     @_guarded
     def _seqs(self, site: Site) -> array[int]:
-        rows = self._db.execute(_SCAN, (self._sites.get(site, 0),))
+        rows = self._db.execute(sql.SCAN, (self._sites.get(site, 0),))
         return array("q", (seq for (seq,) in rows))
 
     @_guarded
-    def _read(self, seq: int) -> Any:  # a row of _READ
-        row = self._db.execute(_READ, (seq,)).fetchone()
+    def _read(self, seq: int) -> Any:  # a row of sql.READ
+        row = self._db.execute(sql.READ, (seq,)).fetchone()
         if row is None:
             raise sqlite3.DatabaseError("an index names a row that is not there")
         return row
@@ -443,11 +368,6 @@ class SqliteFrontier:
 
     def _fail(self, error: Exception) -> FrontierError:
         """Close, so that nothing is committed by halves, and remember why."""
-        self._failure = self._explain(error)
+        self._failure = _explain(self._path, error)
         self._db.close()
         return FrontierError(self._failure)
-
-    def _explain(self, error: Exception) -> str:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-        cure = _CURES.get(code, _CURES[sqlite3.SQLITE_CORRUPT])
-        return f"{self._path}: {error} ({cure})"

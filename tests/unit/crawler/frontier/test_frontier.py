@@ -132,14 +132,14 @@ def test_what_failed_is_tried_again_after_its_equals(frontier):
 
 def test_what_gave_no_answer_is_left_to_the_next_session(tmp_path):
     path = tmp_path / "frontier.sqlite"
-    frontier = Frontier(SqliteFrontier(path), UniformScorer(), Scope())
+    frontier = Frontier(SqliteFrontier.open(path), UniformScorer(), Scope())
     frontier.seed([HOME, "https://a.is/dead"])
     frontier.fetched(take(frontier, HOME), document())
     frontier.postponed(take(frontier, "https://a.is/dead"))
     assert frontier.next() is None
     assert frontier.counts["frontier/postponed"] == 1
     frontier.close()
-    frontier = Frontier(SqliteFrontier(path), UniformScorer(), Scope())
+    frontier = Frontier(SqliteFrontier.open(path), UniformScorer(), Scope())
     frontier.seed([HOME, "https://a.is/dead"])
     assert rest(frontier) == ["https://a.is/dead"]
     frontier.close()
@@ -164,12 +164,12 @@ def test_what_became_of_a_url_is_kept_with_it(frontier):
 
 def test_a_restart_knows_the_scope_that_a_seed_had_led_to(tmp_path):
     path = tmp_path / "frontier.sqlite"
-    frontier = Frontier(SqliteFrontier(path), UniformScorer(), Scope())
+    frontier = Frontier(SqliteFrontier.open(path), UniformScorer(), Scope())
     frontier.seed([HOME])
     frontier.redirected(take(frontier, HOME), "https://b.is/")
     frontier.fetched(take(frontier, "https://b.is/"), document("https://b.is/"))
     frontier.close()
-    frontier = Frontier(SqliteFrontier(path), UniformScorer(), Scope())
+    frontier = Frontier(SqliteFrontier.open(path), UniformScorer(), Scope())
     frontier.restore()
     frontier.seed([HOME])
     frontier.found(document(), links("http://b.is/x"))
@@ -255,13 +255,13 @@ def test_what_was_learned_is_saved_between_the_pages_of_a_crawl(monkeypatch):
 
 def test_a_restart_shows_the_scorer_every_url_that_is_known(tmp_path):
     path = tmp_path / "frontier.sqlite"
-    frontier = Frontier(SqliteFrontier(path), Falling(), Scope())
+    frontier = Frontier(SqliteFrontier.open(path), Falling(), Scope())
     frontier.seed([HOME])
     frontier.found(document(), links("https://a.is/1", "https://x.a.is/2"))
     frontier.fetched(take(frontier, HOME), document())
     frontier.close()
     scorer = Falling()
-    frontier = Frontier(SqliteFrontier(path), scorer, Scope())
+    frontier = Frontier(SqliteFrontier.open(path), scorer, Scope())
     frontier.restore()
     assert [(known.link.url, known.outcome) for known in scorer.seen] == [
         (HOME, Outcome.PAGE),

@@ -75,7 +75,7 @@ def test_what_names_a_page_is_left_alone():
     assert expected(copies, "/news.php?id=99")[0] < 0.01
 
 
-def test_a_language_is_no_idle_part_however_many_copies_there_are():
+def test_a_language_parameter_is_never_irrelevant_however_many_copies_there_are():
     copies = Copies(2.0, 0.1)
     for n, lang in enumerate(("de", "fr", "es", "it", "pt-br") * 20):
         show(copies, f"/p{n}?lang={lang}", 7)

@@ -22,7 +22,7 @@ from crawler.frontier.stores.sqlite import SqliteFrontier, digest_of
 HOLDER = """
 import sys, time
 from crawler.frontier.stores.sqlite import SqliteFrontier
-store = SqliteFrontier(sys.argv[1])
+store = SqliteFrontier.open(sys.argv[1])
 print("open", flush=True)
 time.sleep(60)
 """
@@ -38,13 +38,13 @@ def entry(name: object, score: float = 0.5, payload: bytes = b"") -> FrontierEnt
 
 
 def fill(path: Path, urls: int = 5000) -> None:
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     store.push([entry(i, i % 97 / 97, b"x" * 80) for i in range(urls)])
     store.close()
 
 
 def use_all(path: Path) -> int:
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     known = sum(1 for _ in store.scan("a.is"))
     while found := store.pop():
         store.release(found.url, done=True)
@@ -56,14 +56,14 @@ def use_all(path: Path) -> int:
 
 
 def test_everything_is_there_again(path):
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     store.push([entry("x", 0.9, b"x"), entry("y", 0.8), entry("z", 0.7)])
     store.release(store.pop().url, done=True, payload=b"page")
     store.pop()  # y: leased
     store.save("learned", b"\x00\xff")
     store.close()
 
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     assert store.counts() == {"pending": 2, "leased": 0, "done": 1}
     assert store.load("learned") == b"\x00\xff"
     assert [(k.entry, k.state) for k in store.scan("a.is")] == [
@@ -80,11 +80,11 @@ def test_everything_is_there_again(path):
 
 def test_ties_are_broken_as_before(path):
     names = [f"n{i * 7919 % 101}" for i in range(101)]
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     store.push([entry(name) for name in names])
     first = [store.pop().url for _ in range(3)]
     store.close()
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     store.push([entry("later")])
     again = [store.pop().url for _ in range(102)]
     store.close()
@@ -93,7 +93,7 @@ def test_ties_are_broken_as_before(path):
 
 
 def test_what_is_postponed_takes_no_memory_and_comes_back(path):
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     store.push([entry(f"x{n}", n / 100) for n in range(100)])
     for _ in range(90):
         store.postpone(store.pop().url)
@@ -101,7 +101,7 @@ def test_what_is_postponed_takes_no_memory_and_comes_back(path):
     assert not store._leased
     store.commit()
     store._db.close()  # as a kill does
-    again = SqliteFrontier(path)
+    again = SqliteFrontier.open(path)
     assert dict(again.counts()) == {"pending": 100, "leased": 0, "done": 0}
     assert again.pop().url.endswith("x99")
     again.close()
@@ -110,7 +110,7 @@ def test_what_is_postponed_takes_no_memory_and_comes_back(path):
 def test_two_urls_of_one_digest_are_two_urls(path):
     one, two = entry(33954030, 0.2), entry(37423887, 0.1)
     assert digest_of(one.url) == digest_of(two.url)
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     assert store.push([one]).added == 1
     assert store.push([two]).added == 1
     assert store.push([one, two]).ignored == 2
@@ -120,7 +120,7 @@ def test_two_urls_of_one_digest_are_two_urls(path):
 
 
 def test_closing_twice_is_once(path):
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     store.close()
     store.close()
     with pytest.raises(FrontierError, match="is closed"):
@@ -131,12 +131,12 @@ def test_closing_twice_is_once(path):
 
 
 def test_a_second_opener_is_told_so_and_the_first_goes_on(path):
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     with pytest.raises(FrontierError, match=r"frontier\.sqlite: .*locked.*stop that"):
-        SqliteFrontier(path)
+        SqliteFrontier.open(path)
     assert store.push([entry("x")]).added == 1
     store.close()
-    SqliteFrontier(path).close()
+    SqliteFrontier.open(path).close()
 
 
 def test_a_killed_process_leaves_the_file_free(path):
@@ -145,10 +145,10 @@ def test_a_killed_process_leaves_the_file_free(path):
     )
     assert holder.stdout.readline() == "open\n"
     with pytest.raises(FrontierError, match="another process has it open"):
-        SqliteFrontier(path)
+        SqliteFrontier.open(path)
     holder.send_signal(signal.SIGKILL)
     holder.communicate()
-    SqliteFrontier(path).close()
+    SqliteFrontier.open(path).close()
 
 
 # --------------------------------------------------------- bad files, bad disks
@@ -158,7 +158,7 @@ def test_a_file_of_another_kind_is_refused_and_left_alone(path):
     text = "https://a.is/\n" * 200
     path.write_text(text)
     with pytest.raises(FrontierError, match=r"not a database \(name a frontier"):
-        SqliteFrontier(path)
+        SqliteFrontier.open(path)
     assert path.read_text() == text
 
 
@@ -167,7 +167,7 @@ def test_another_programs_database_is_refused_and_left_alone(path):
         other.execute("CREATE TABLE url (seq, site)")
     other.close()
     with pytest.raises(FrontierError, match="of another program or version"):
-        SqliteFrontier(path)
+        SqliteFrontier.open(path)
     with sqlite3.connect(path) as other:
         tables = other.execute("SELECT name FROM sqlite_master").fetchall()
     other.close()
@@ -180,7 +180,7 @@ def test_a_frontier_of_another_version_is_refused(path):
         other.execute("PRAGMA user_version = 99")
     other.close()
     with pytest.raises(FrontierError, match="of another program or version"):
-        SqliteFrontier(path)
+        SqliteFrontier.open(path)
 
 
 def test_an_empty_file_becomes_a_frontier(path):
@@ -191,7 +191,7 @@ def test_an_empty_file_becomes_a_frontier(path):
 
 def test_a_directory_is_no_file(tmp_path):
     with pytest.raises(FrontierError, match="unable to open"):
-        SqliteFrontier(tmp_path)
+        SqliteFrontier.open(tmp_path)
 
 
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.9])
@@ -237,7 +237,7 @@ def locked_folder():
 @pytest.mark.parametrize("name", ["new.sqlite", "there.sqlite"])
 def test_a_read_only_directory_is_refused(locked_folder, as_nobody, name):
     with pytest.raises(FrontierError, match=r"(unable to open|read-only).*writable\)"):
-        SqliteFrontier(locked_folder / name)
+        SqliteFrontier.open(locked_folder / name)
 
 
 @pytest.fixture
@@ -259,7 +259,7 @@ def push_for_ever(store: SqliteFrontier, size: int, committed: list[int] | None 
 
 
 def test_a_full_disk_loses_nothing_that_was_committed(path, disk_of_one_mb):
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     committed: list[int] = []
     with pytest.raises(FrontierError, match="what was committed is safe"):
         push_for_ever(store, 40, committed)
@@ -270,7 +270,7 @@ def test_a_full_disk_loses_nothing_that_was_committed(path, disk_of_one_mb):
 
 
 def test_an_error_undoes_the_whole_batch(path, disk_of_one_mb):
-    store = SqliteFrontier(path)
+    store = SqliteFrontier.open(path)
     store.push([entry("committed")])
     store.commit()
     with pytest.raises(FrontierError, match="what was committed is safe"):
