@@ -3,6 +3,7 @@
     python -m benchmarks.crawl_curve WORLDS [--built FOLDER] [--sites NAME …]
     python -m benchmarks.crawl_curve WORLDS --out FILE --draw DRAWING  # + what is known
     python -m benchmarks.crawl_curve WORLDS --crawl --sites vuejs.org --pairs en-ja
+    python -m benchmarks.crawl_curve NOISY --baselines NOISY/sim.json [--crawl]
 
 By default the frontier runs over pages that are read once, with the truth in the place
 of the aligner: what is measured is the order alone, and all sites take minutes. With
@@ -14,8 +15,9 @@ downloaded", up to the pages that can be reached, relative to the oracle's. Orac
 `swap`, `paper` and `lookahead` come from the worlds' own simulate.py (with perfect
 knowledge of languages and pairs, where they need it). `focused_perfect` is the profile
 `focused` with models that are never wrong: what it lacks to 1 is the formula's, what
-`focused` lacks to it is the models'. Only pages count as downloads: redirects, errors
-and robots.txt are reported beside.
+`focused` lacks to it is the models'. Only pages count as downloads there; the area by
+requests counts redirects and errors too (robots.txt does not count), beside an oracle
+that pays for the first redirect of each kind that the site showed.
 
 Areas are means over sites of the means over their language pairs; shares of the pairs
 at so many per cent of the pages are means over all rows, as in Fig. 7 of the paper and
@@ -27,20 +29,30 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
-from benchmarks.drawing import pyplot, save
+from benchmarks.crawl_figures import (
+    BASELINES,
+    PERFECT,
+    SHARES,
+    area_by_requests,
+    draw,
+    figures,
+    hits_of,
+    redirect_kind,
+    summarize,
+)
 from benchmarks.perfect_models import PerfectModels
-from benchmarks.worlds import LOW_YIELD, UNMARKED, RecordedSite, load_sites
+from benchmarks.worlds import RecordedSite, load_sites
 from crawler.config import load_object
 from crawler.crawl.replay import replay
 from crawler.crawl.settings import load_profile_settings
@@ -53,23 +65,9 @@ from crawler.protocols import UrlLanguageModel, UrlPairModel, UrlScorer
 from crawler.replay.world import ReplayWorld, address_of
 
 ROOT = Path(__file__).resolve().parents[1]
-PERFECT = "_perfect"
 PROFILES = (
     *("breadth_first", "language_only", "focused", f"focused{PERFECT}", "adaptive"),
 )
-BASELINES = ("bfs", "bfs_lang", "paper", "swap", "lookahead")
-SHARES = (10, 20, 30, 50)
-# The orders that are drawn, best first, so that the legend follows the curves.
-STYLES: dict[str, dict[str, Any]] = {
-    "oracle": {"color": "black", "linestyle": ":"},
-    "lookahead": {"color": "grey", "linestyle": "--"},
-    "adaptive": {"color": "tab:red", "linewidth": 2.5},
-    "swap": {"color": "tab:purple", "linestyle": "-."},
-    f"focused{PERFECT}": {"color": "tab:green", "linestyle": "--"},
-    "focused": {"color": "tab:green"},
-    "language_only": {"color": "tab:orange"},
-    "breadth_first": {"color": "tab:blue"},
-}
 
 
 class Site:
@@ -94,13 +92,44 @@ class Site:
 
 @dataclass
 class Order:
-    """Pages in the order of their download, and what was asked for in vain."""
+    """Pages in the order of their download, and the requests that gave none."""
 
-    pages: list[str]
+    pages: list[str] = field(default_factory=list)
+    costs: list[int] = field(default_factory=list)  # requests until each page came
     redirects: int = 0
+    redirect_kinds: list[str] = field(default_factory=list)
     errors: int = 0
     seconds: float = 0.0  # of scoring and keeping the frontier
-    judged: str = ""  # what the crawler's own pairs are worth
+    judged: str = ""  # precision and recall of the crawler's own pairs
+    _known: set[str] = field(default_factory=set)
+
+    def page(self, url: str) -> None:
+        """Count a page; a second download of it is a request without a page."""
+        address = address_of(url)
+        if address in self._known:
+            self.errors += 1
+            return
+        self._known.add(address)
+        self.pages.append(address)
+        self.costs.append(len(self.pages) + self.redirects + self.errors)
+
+    def told(self) -> dict[str, Any]:
+        """The counts for a result file."""
+        return {
+            "redirects": self.redirects,
+            "redirect_kinds": self.redirect_kinds,
+            "errors": self.errors,
+            "seconds": self.seconds,
+            "judged": self.judged,
+            "pages": len(self.pages),
+        }
+
+    def redirect(self, url: str, location: str) -> None:
+        """Count a redirect, and its kind if it is the first of it."""
+        self.redirects += 1
+        kind = redirect_kind(url, location)
+        if kind not in self.redirect_kinds:
+            self.redirect_kinds.append(kind)
 
 
 def walk(
@@ -150,7 +179,7 @@ def walk(
 
 def simulate(site: Site, langs: LangPair, scorer: UrlScorer, *, gated: bool) -> Order:
     """The order of a profile over pages that are read once."""
-    order = Order([])
+    order = Order()
     reading_time = 0.0
 
     def read(url: str) -> Reading:
@@ -166,13 +195,12 @@ def simulate(site: Site, langs: LangPair, scorer: UrlScorer, *, gated: bool) -> 
     started = time.perf_counter()
     for url, reading in walk(frontier, read, langs, pairs, gated=gated):
         if reading.document is not None:
-            order.pages.append(address_of(url))
+            order.page(url)
         elif reading.location is not None:
-            order.redirects += 1
+            order.redirect(url, reading.location)
         else:
             order.errors += 1
     order.seconds = time.perf_counter() - started - reading_time
-    order.pages = list(dict.fromkeys(order.pages))
     return order
 
 
@@ -187,47 +215,22 @@ def crawl(recorded: RecordedSite, langs: LangPair, profile: str) -> Order:
         started = time.perf_counter()
         world = ReplayWorld.open(recorded.warc)
         replay(recorded.seeds(langs), str(langs), settings, world)
-        order = Order([], seconds=time.perf_counter() - started)
+        order = Order(seconds=time.perf_counter() - started)
         urls = []
         for line in (run / "crawl.jsonl").read_text("utf-8").splitlines():
             visit = json.loads(line)
             if 300 <= visit["status"] < 400:
-                order.redirects += 1
+                location = world.answer(visit["url"]).headers.get("location", "")
+                order.redirect(visit["url"], urljoin(visit["url"], location))
             elif visit["kept"] or visit["reason"] == "language":
-                order.pages.append(address_of(visit["url"]))
+                order.page(visit["url"])
                 urls.append(visit["url"])
             else:
                 order.errors += 1
         gold = read_gold(recorded.truth, langs)
         judged = judge_pairs(read_pairs(run / "pairs.tsv.gz"), gold.within(urls))
         order.judged = str(judged)
-    order.pages = list(dict.fromkeys(order.pages))
     return order
-
-
-def hits_of(pages: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[int]:
-    """After how many downloads each pair was complete, ascending."""
-    place = {address: n for n, address in enumerate(pages, 1)}
-    return sorted(
-        max(place[a], place[b]) for a, b in pairs if a in place and b in place
-    )
-
-
-def figures(hits: Sequence[int], baseline: Mapping[str, Any]) -> dict[str, Any]:
-    """Area relative to the oracle, shares of the pairs, downloads for 90 % of them."""
-    reach, total = baseline["reach"], baseline["pairs_reach"]
-    area = sum(reach - hit + 1 for hit in hits if hit <= reach) / (reach * total)
-    need = -(-9 * total // 10)
-    return {
-        "area": round(area / baseline["auc"]["oracle"], 4),
-        "shares": {
-            str(share): round(sum(h <= reach * share / 100 for h in hits) / total, 4)
-            for share in SHARES
-        },
-        "d90": round(hits[need - 1] / reach, 4) if len(hits) >= need else None,
-        "found": len(hits),
-        "tenths": [sum(h <= reach * n / 10 for h in hits) for n in range(1, 11)],
-    }
 
 
 def run_baselines(
@@ -278,93 +281,6 @@ def scorer_of(
     return kind(langs, *models), settings.LANGUAGE_GATE
 
 
-def mean_over_sites(
-    rows: Sequence[Mapping[str, Any]], key: Callable[..., Any]
-) -> float:
-    """The mean over sites of the mean over a site's language pairs."""
-    by_site: dict[str, list[float]] = {}
-    for row in rows:
-        value = key(row)
-        if value is not None:
-            by_site.setdefault(row["site"], []).append(value)
-    return statistics.fmean(map(statistics.fmean, by_site.values())) if by_site else 0.0
-
-
-def groups_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """The groups of sites that are reported apart."""
-    groups = {
-        "recorded (judge)": [row for row in rows if not row["built"]],
-        "from packages": [row for row in rows if row["built"]],
-        "without markers": [row for row in rows if row["site"] in UNMARKED],
-        "low yield": [row for row in rows if row["site"] in LOW_YIELD],
-        "all": list(rows),
-    }
-    return {name: group for name, group in groups.items() if group}
-
-
-def summarize(rows: Sequence[Mapping[str, Any]], orders: Sequence[str]) -> str:
-    """The table that a person reads, in Markdown."""
-    lines = []
-    for name, group in groups_of(rows).items():
-        sites = len({row["site"] for row in group})
-        lines += ["", f"{name}: {sites} sites, {len(group)} rows", ""]
-        head = ("area", *(f"{share} %" for share in SHARES), "90 % of the pairs")
-        lines += [
-            "| order | " + " | ".join(head) + " |",
-            "|---" * (len(head) + 1) + "|",
-        ]
-        for order in orders:
-            # the same rows for all, or they cannot be compared
-            found = [row["orders"][order] for row in group if order in row["orders"]]
-            if len(found) < len(group):
-                lines.append(
-                    f"| {order} | {len(found)} of {len(group)} rows measured |"
-                )
-                continue
-            area = mean_over_sites(group, lambda row, o=order: row["orders"][o]["area"])
-            shares = [
-                statistics.fmean(row["shares"][str(share)] for row in found)
-                for share in SHARES
-            ]
-            # who never has them needs all pages, and more
-            d90 = statistics.fmean(row["d90"] or 1.0 for row in found)
-            cells = [f"{area:.3f}", *(f"{share:.2f}" for share in shares), f"{d90:.0%}"]
-            lines.append(f"| {order} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Draw share of the pairs against share of the pages, a panel for each group.
-
-    Rows without `adaptive` are left out, and orders that other rows lack.
-    """
-    groups = groups_of([row for row in rows if "adaptive" in row["orders"]])
-    figure, axes = pyplot().subplots(
-        2, 3, figsize=(12, 7), sharex=True, sharey=True, layout="constrained"
-    )
-    for axis, (name, group) in zip(axes.flat, groups.items(), strict=False):
-        for order, style in STYLES.items():
-            found = [
-                [0.0, *(n / row["true_pairs"] for n in row["orders"][order]["tenths"])]
-                for row in group
-                if order in row["orders"]
-            ]
-            if len(found) == len(group):
-                curve = [statistics.fmean(column) for column in zip(*found)]
-                axis.plot(range(0, 101, 10), curve, label=order, **style)
-        axis.set_title(f"{name} ({len(group)} rows)", fontsize=10)
-        axis.grid(alpha=0.3)
-    for axis in axes.flat[len(groups) :]:
-        axis.axis("off")
-    figure.supxlabel("pages downloaded, % of those that can be reached")
-    figure.supylabel("true pairs complete, share")
-    lines = {line.get_label(): line for axis in axes.flat for line in axis.lines}
-    names = [order for order in STYLES if order in lines]
-    shown = [lines[name] for name in names]
-    axes.flat[-1].legend(shown, names, loc="center", frameon=False)
-    save(figure, path)
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("worlds", type=Path, help="folder of recorded worlds")
@@ -412,7 +328,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                         )
                         for share in SHARES
                     },
-                    "d90": round(baseline["d90"][name] / baseline["reach"], 4),
+                    "d90": _share(baseline["d90"][name], baseline["reach"]),
                     "tenths": baseline["deciles"][name],
                 }
                 for name in (*BASELINES, "oracle")
@@ -428,8 +344,12 @@ def main(argv: Sequence[str] | None = None) -> None:
                     scorer, gated = scorer_of(profile, langs, used)
                     order = simulate(site, langs, scorer, gated=gated)
                 orders[profile] = figures(hits_of(order.pages, true_pairs), baseline)
-                told = {k: v for k, v in asdict(order).items() if k != "pages"}
-                orders[profile] |= told | {"pages": len(order.pages)}
+                orders[profile] |= order.told()
+                orders[profile]["area_requests"] = area_by_requests(
+                    hits_of(order.pages, true_pairs, order.costs),
+                    baseline,
+                    len(order.redirect_kinds),
+                )
                 if profile in ("focused", "adaptive"):
                     orders[profile]["models"] = names
             orders = known.pop((recorded.name, pair), {}).get("orders", {}) | orders
@@ -456,6 +376,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(summarize(everything, [*BASELINES, "oracle", *profiles]))
     if args.draw:
         draw(everything, args.draw)
+
+
+def _share(count: int | None, whole: int) -> float | None:
+    """A share; None of a baseline that never has so many pairs."""
+    return None if count is None else round(count / whole, 4)
 
 
 def _by_site(row: Mapping[str, Any]) -> tuple[str, str]:
