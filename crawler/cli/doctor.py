@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from crawler.cli import add_settings
 
 if TYPE_CHECKING:
-    from scrapy.settings import Settings
-
+    from crawler.crawl.settings import CrawlSettings
     from crawler.data import LangPair
 
 _ROOM = 1_000_000_000  # bytes: some 40,000 pages with everything that is kept of them
@@ -48,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a line for each check; exit status 1 if one fails."""
+    from crawler.components.checks import project_settings
     from crawler.data import LangPair
-    from crawler.spiders.seed_check import project_settings
 
     langs = LangPair.parse(args.langs) if args.langs else None
     settings = project_settings(args.settings)
@@ -95,13 +94,11 @@ def _installation() -> Iterator[tuple[str, str]]:
         )
 
 
-def _models(settings: Settings) -> Iterator[tuple[str, str]]:
+def _models(settings: CrawlSettings) -> Iterator[tuple[str, str]]:
     from crawler.crawl.open import build_model
-    from crawler.crawl.settings import read_settings
     from crawler.errors import BifocalError
 
     page = "https://www.example.is/is/um-okkur"
-    read = read_settings(settings.copy_to_dict())
     questions: tuple[tuple[Literal["language", "pair"], list[object]], ...] = (
         ("language", [page]),
         ("pair", [("https://www.example.is/en/about-us", page)]),
@@ -109,11 +106,11 @@ def _models(settings: Settings) -> Iterator[tuple[str, str]]:
     for kind, urls in questions:
         name = f"URL_{kind.upper()}_MODEL"
         try:
-            build_model(read, kind).predict(urls)
+            build_model(settings, kind).predict(urls)
         except (BifocalError, ImportError, OSError) as error:
-            yield BAD, f"{name}={settings[name]}: {error}"
+            yield BAD, f"{name}={getattr(settings, name.lower())}: {error}"
         else:
-            yield OK, f"{name} {settings[name]}"
+            yield OK, f"{name} {getattr(settings, name.lower())}"
 
 
 def _folder(name: str) -> Iterator[tuple[str, str]]:
@@ -130,10 +127,10 @@ def _folder(name: str) -> Iterator[tuple[str, str]]:
     yield verdict, f"{free / 1e9:.1f} GB free in {name} (1 GB holds about 40,000 pages)"
 
 
-def _identity(settings: Settings) -> Iterator[tuple[str, str]]:
+def _identity(settings: CrawlSettings) -> Iterator[tuple[str, str]]:
     from settings import base
 
-    agent = settings["USER_AGENT"]
+    agent = settings.user_agent
     if agent == base.USER_AGENT:
         yield NOTE, "USER_AGENT is the default: put your address into it, so that a"
         yield NOTE, "  webmaster can write to you instead of blocking you"
@@ -141,7 +138,7 @@ def _identity(settings: Settings) -> Iterator[tuple[str, str]]:
         yield NOTE, f"USER_AGENT {agent!r} has no address (write name/1.0 (+URL))"
     else:
         yield OK, f"USER_AGENT {agent}"
-    if not settings.getbool("ROBOTSTXT_OBEY"):
+    if not settings.robotstxt_obey:
         yield (
             NOTE,
             "ROBOTSTXT_OBEY is off: pages are crawled against the will of their sites",
@@ -149,11 +146,11 @@ def _identity(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def _seeds(
-    source: str, settings: Settings, langs: LangPair | None
+    source: str, settings: CrawlSettings, langs: LangPair | None
 ) -> Iterator[tuple[str, str]]:
     from crawler.cli.seeds import remark
+    from crawler.crawl.seed_check import check_seeds
     from crawler.seeds import read_seeds
-    from crawler.spiders.seed_check import check_seeds
 
     for finding in check_seeds(read_seeds(source), settings):
         said = f"{finding.seed}  {finding.outcome}; {remark(finding, langs)}"

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from crawler.cli import add_settings
 
 if TYPE_CHECKING:
+    from crawler.crawl.seed_check import Finding
     from crawler.data import LangPair
-    from crawler.spiders.seed_check import Finding
 
 # A person's cure for an outcome, by its part before the slash.
 _CURES = {
@@ -56,9 +56,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
+    from crawler.components.checks import project_settings
+    from crawler.crawl.seed_check import check_seeds
     from crawler.data import LangPair
     from crawler.seeds import read_seeds
-    from crawler.spiders.seed_check import check_seeds, project_settings
 
     langs = LangPair.parse(args.langs) if args.langs else None
     seeds = read_seeds(args.seeds)

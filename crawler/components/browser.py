@@ -29,8 +29,7 @@ from scrapy.utils.datatypes import LocalCache
 from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 from scrapy_playwright.page import PageMethod
 
-from crawler.components.crawl_of import crawl_of
-from crawler.components.exchange import exchange_of
+from crawler.components.bridge import crawl_of, exchange_of
 from crawler.data import Page
 from crawler.errors import UsageError
 from crawler.extract.document import read_page

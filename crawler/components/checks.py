@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import resource
+from collections.abc import Sequence
 
 from scrapy.settings import BaseSettings
 from scrapy.utils.conf import get_config
+from scrapy.utils.project import get_project_settings
 
+from crawler.crawl.settings import CrawlSettings, read_settings
 from crawler.errors import ProfileError, UsageError
 
 # Files beside connections: 25 of a running crawl, code that is loaded late, what the
@@ -53,3 +56,24 @@ def check_project() -> None:
         raise ProfileError(
             f"SCRAPY_PROJECT={name}: no such profile (there are {names})"
         )
+
+
+def project_settings(overrides: Sequence[str] = ()) -> CrawlSettings:
+    """The settings of the folder's scrapy.cfg, or ours, as a crawl reads them.
+
+    `overrides`: NAME=VALUE. ProfileError for what is not a setting of that kind.
+    """
+    check_project()
+    settings = get_project_settings()
+    if "RUN_DIR" not in settings:  # not started in a folder with a scrapy.cfg of ours
+        settings.setmodule("settings.adaptive")
+    defaults = settings.copy()
+    for override in overrides:
+        name, sign, value = override.partition("=")
+        if not sign:
+            raise ProfileError(f"-s {override}: expected NAME=VALUE")
+        settings.set(name, value, priority="cmdline")
+    check_settings(settings, defaults)
+    read = read_settings(settings.copy_to_dict())
+    read.client()  # its settings are valid
+    return read

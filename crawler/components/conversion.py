@@ -21,8 +21,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawler.components.crawl_of import crawl_of
-from crawler.components.exchange import CONVERTED, exchange_of
+from crawler.components.bridge import CONVERTED, crawl_of, exchange_of
 from crawler.errors import UsageError
 from crawler.extract.decode import looks_like_html
 from crawler.extract.pdf import looks_like_pdf, pdf_to_html

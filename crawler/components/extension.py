@@ -23,7 +23,6 @@ from crawler.components.checks import check_open_files, check_settings
 from crawler.crawl.crawl import Crawl
 from crawler.crawl.open import open_crawl
 from crawler.crawl.progress import CrawlProgress
-from crawler.fetch.guard import AddressRules
 from crawler.progress import terminal
 
 _EVERY = 0.1  # seconds between two looks at what is done now and then
@@ -44,7 +43,6 @@ class CrawlExtension:
         settings = crawler.settings
         check_settings(settings, get_project_settings())
         check_open_files(settings)
-        AddressRules(settings.getlist("ADDRESS_ALLOW"))
         spider: Any = crawler.spider  # BilingualSpider, which imports this room
         crawl = spider.crawl = open_crawl(
             spider.seeds,

@@ -8,14 +8,15 @@ time and no waiting: the order is exact, and every run gives the same.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.crawler import Crawler
-from scrapy.http import Headers, Response
+from scrapy.http import Response
 
-from crawler.components.crawl_of import crawl_of
+from crawler.components.bridge import crawl_of, raw_headers, response_of
 from crawler.crawl.replay import WITHOUT_PAUSES
 from crawler.replay.world import ReplayWorld
 from crawler.warc.exchange import Exchange
@@ -72,12 +73,8 @@ class ReplayDownloadHandler(BaseDownloadHandler):
         """The world's answer."""
         page = self.world.answer(request.url)
         exchange = Exchange.of_page(page, datetime.now(UTC))
-        headers = Headers()
-        for name, value in exchange.response_headers:
-            headers.appendlist(name, value)
-        return Response(
-            request.url, status=page.status, headers=headers, body=page.body
-        )
+        asked = raw_headers(request.headers)
+        return response_of(request, replace(exchange, request_headers=asked))
 
     async def close(self) -> None:
         """Give the world's files back."""

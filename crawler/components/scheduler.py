@@ -16,7 +16,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import call_later
 
-from crawler.components.crawl_of import crawl_of
+from crawler.components.bridge import crawl_of
 from crawler.crawl.crawl import Crawl, Fetch
 
 if TYPE_CHECKING:

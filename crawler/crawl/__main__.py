@@ -61,7 +61,7 @@ def serve(connection: Connection, inbox: Inbox, config: IntakeConfig) -> None:
         connection.send_bytes(codec.encode(codec.Reply(**fields)))
 
     try:
-        intake = Intake(config, Counter())
+        intake = Intake.open(config, Counter())
     except BifocalError as error:
         reply(failed=codec.told(error))
         return

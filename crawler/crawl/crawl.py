@@ -13,29 +13,28 @@ page of it is on its way, and a redirect is a page with one link.
 from __future__ import annotations
 
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
+from crawler.crawl.follow import Follower
 from crawler.crawl.intake import Answer, IntakeResult
-from crawler.crawl.log import Visit
+from crawler.crawl.log import Observer, Visit
 from crawler.crawl.page_process import AsyncIntake
-from crawler.crawl.politeness import MAX_REDIRECTS, RobotsCache, retry_after
+from crawler.crawl.periodic import Periodic, StopFile
+from crawler.crawl.politeness import MAX_REDIRECTS, Politeness
 from crawler.crawl.settings import CrawlSettings
-from crawler.crawl.stop_file import StopFile
 from crawler.crawl.summary import SessionTally, Summary
-from crawler.data import NO_EVIDENCE, LangPair, Link, PageFacts, Rel, ScoredUrl, Site
+from crawler.data import NO_EVIDENCE, LangPair
 from crawler.errors import FATAL_ERRORS, BifocalError, RunError
 from crawler.extract.document import read_page
 from crawler.frontier.entry import Lease
-from crawler.frontier.frontier import SEED_SCORE, Frontier
-from crawler.frontier.gate import SiteGate
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.robots import REFUSE_ALL, origin_of, rules_of
-from crawler.urls import site_of
 from crawler.warc.exchange import Exchange
 
 logger = logging.getLogger(__name__)
@@ -54,30 +53,6 @@ class Fetch:
     url: str
     lease: Lease
     robots_hops: int | None = None  # redirects followed to a robots.txt; None: a page
-
-
-class Observer(Protocol):
-    """A listener to the visits of a crawl: a log, a progress line."""
-
-    def visited(self, visit: Visit) -> None:
-        """Take a URL that was dealt with; FATAL_ERRORS end the run."""
-        ...
-
-    def close(self) -> None:
-        """End: there are no more visits."""
-        ...
-
-
-class Periodic(Protocol):
-    """Work that is done now and then while a crawl runs."""
-
-    def tick(self, now: float) -> None:
-        """Do what is due at this time (seconds); FATAL_ERRORS end the run."""
-        ...
-
-    def close(self) -> None:
-        """Do what is left, before the final pairs are made."""
-        ...
 
 
 class Crawl:
@@ -114,15 +89,12 @@ class Crawl:
         self.stopping: str | None = None  # why no more pages are fetched
         self._observers = [*observers]
         self._periodic = [StopFile(self.run.stop, self.stop), *periodic]
-        self._gate = SiteGate(settings.site_concurrency)
-        obeys = settings.robotstxt_obey
-        self._robots = RobotsCache(settings.retry_wait) if obeys else None
-        self._sitemaps: Counter[Site] = Counter()  # that were asked for
+        self._polite = Politeness.of(settings)
+        self._follower = Follower(settings, frontier)
         # Leases that waited for their robots.txt, and its redirects, which go on with a
         # lease whose site is closed for them already.
         self._ready: deque[Lease] = deque()
         self._redirected: deque[Fetch] = deque()
-        self._asked_to_wait: dict[Site, float] = {}
         # Until when there is nothing to fetch unless something happens, and when a
         # driver should ask again.
         self._nothing_until = self._ask_at = 0.0
@@ -140,7 +112,7 @@ class Crawl:
     def next(self) -> Fetch | float | None:
         """The next request, or seconds until there may be one; None: finished."""
         if self.stopping:
-            return _HEARTBEAT if self._gate.in_flight else None
+            return _HEARTBEAT if self._polite.gate.in_flight else None
         if self._redirected:
             return self._redirected.popleft()
         now = self.clock()
@@ -155,17 +127,14 @@ class Crawl:
 
     def _next(self, now: float) -> Fetch | None:
         while lease := self._next_lease(now):
-            fetch: Fetch | None = Fetch(lease.url, lease)
-            if self._robots is not None:
-                fetch = self._allowed(lease, self._robots)
-            if fetch:
-                self._gate.start(lease.site)
+            if fetch := self._allowed(lease):
+                self._polite.start(lease)
                 return fetch
         return None
 
-    def _allowed(self, lease: Lease, robots: RobotsCache) -> Fetch | None:
+    def _allowed(self, lease: Lease) -> Fetch | None:
         """The page, its robots.txt if that is not known; None: it must not be asked."""
-        rules = robots.rules(lease.url)
+        rules = self._polite.rules(lease.url)
         if rules is None:
             return Fetch(f"{origin_of(lease.url)}/robots.txt", lease, 0)
         if rules is REFUSE_ALL:
@@ -177,7 +146,7 @@ class Crawl:
         return None
 
     def _next_lease(self, now: float) -> Lease | None:
-        busy = self._gate.busy(now)
+        busy = self._polite.gate.busy(now)
         for _ in range(len(self._ready)):
             lease = self._ready.popleft()
             if lease.site in busy:
@@ -188,10 +157,10 @@ class Crawl:
 
     def _wait(self, now: float) -> float | None:
         """Seconds until a site opens, or a worker may ask again; None: finished."""
-        wait = self._gate.wait(now)
+        wait = self._polite.gate.wait(now)
         quiet = _PAUSE if wait is None else min(wait, _PAUSE)
         if wait is None:
-            if not self._gate.in_flight and not self.has_pending:
+            if not self._polite.gate.in_flight and not self.has_pending:
                 return None
             elsewhere = self.frontier.workers.open_elsewhere()
             wait = _LOOK if elsewhere else _HEARTBEAT
@@ -262,14 +231,7 @@ class Crawl:
 
     def _finish(self, lease: Lease) -> None:
         """Let the site of a fetch be asked again after its pause."""
-        rules = self._robots.rules(lease.url) if self._robots else None
-        asked = rules.crawl_delay(self.settings.user_agent) if rules else 0.0
-        delay = max(
-            self.settings.download_delay,
-            min(asked, self.settings.robots_max_crawl_delay),
-            self._asked_to_wait.pop(lease.site, 0.0),
-        )
-        self._gate.finish(lease.site, self.clock(), delay)
+        self._polite.finish(lease, self.clock())
         self._nothing_until = 0.0
 
     def keep(self, exchange: Exchange) -> None:
@@ -286,55 +248,11 @@ class Crawl:
             size = found.size
             self.frontier.fetched(lease, found.page, size=size, seconds=seconds)
         known = self.counts["frontier/added"]
-        links = self._follow(lease, found)
+        links = self._follower.follow(lease, found)
         self.frontier.paired(found.pairs)
-        page = found.page
-        visit = Visit.of(
-            lease,
-            exchange.status,
-            exchange.fetched_at,
-            size=found.size,
-            lang=page.lang if page else None,
-            confidence=found.confidence,
-            kept=found.reason is None,
-            reason=found.reason,
-            links=len(links),
-            added=self.counts["frontier/added"] - known,
-            pairs=len(found.pairs),
-        )
-        self._tell(visit)
-
-    def _follow(self, lease: Lease, found: IntakeResult) -> Sequence[Link]:
-        """Score what a page leads to and put it into the frontier."""
-        page = found.page
-        if page is not None:
-            # 2. the links of a page in neither language are not followed
-            gated = self.settings.language_gate and found.reason is not None
-            if gated and not lease.link.is_seed:
-                return ()
-            self.frontier.found(page, page.links)
-            return page.links
-        if found.sitemap is not None:
-            self._ask_for_sitemaps(found.sitemap.sitemaps)
-            source = PageFacts(url=lease.url, site=lease.site)
-            self.frontier.found(source, found.sitemap.links)
-            return found.sitemap.links
-        if found.location is not None:
-            return (self.frontier.redirected(lease, found.location),)
-        return ()
-
-    def _ask_for_sitemaps(self, urls: Sequence[str]) -> None:
-        """Fetch sitemaps after the seeds, before any page: one lists thousands."""
-        for url in urls if self.settings.sitemaps else ():
-            site = site_of(url)
-            if url not in self.frontier.scope:
-                self.counts["frontier/refused/scope"] += 1
-            elif self._sitemaps[site] >= self.settings.sitemaps_max:
-                self.counts["frontier/refused/sitemaps"] += 1
-            else:
-                link = Link(url, rel=Rel.SITEMAP)
-                added = self.frontier.push([ScoredUrl(link, SEED_SCORE / 2)]).added
-                self._sitemaps[site] += added
+        added = self.counts["frontier/added"] - known
+        more = {"links": len(links), "added": added}
+        self._tell(Visit.of_result(lease, exchange, found, **more))
 
     # -------------------------------------------------------- robots.txt
 
@@ -350,19 +268,15 @@ class Crawl:
         if page.status >= 500 or page.status == 429:
             self._robots_failed(lease, f"status {page.status}")
         else:
-            assert self._robots is not None
             rules = rules_of(page.status, page.body)
-            self._robots.learn(lease.url, rules)
+            self._polite.learn(lease.url, rules)
             self._ready.append(lease)
-            self._ask_for_sitemaps(rules.sitemaps)
+            self._follower.sitemaps(rules.sitemaps)
         return False
 
     def _robots_failed(self, lease: Lease, reason: str, *, final: bool = False) -> None:
-        assert self._robots is not None
         self.counts[f"robots/failed/{reason}"] += 1
-        seconds = self._robots.fail(lease.url, final=final)
-        if seconds is not None:
-            self._back_off(lease.site, seconds)
+        self._polite.robots_failed(lease, final=final)
         self._ready.append(lease)
 
     # ------------------------------------------------------------ retries
@@ -372,9 +286,7 @@ class Crawl:
 
         Its site gets patience even if it does not.
         """
-        asked = retry_after(exchange) if exchange is not None else None
-        wait = self.settings.retry_wait if asked is None else asked
-        self._back_off(lease.site, wait)
+        self._polite.back_off(lease, exchange)
         again = self.frontier.retry(lease, max_tries=1 + self.settings.retry_times)
         if again:
             self.counts["fetch/retried"] += 1
@@ -382,10 +294,6 @@ class Crawl:
                 self.intake.keep(exchange)
             self.frontier.commit()
         return again
-
-    def _back_off(self, site: Site, seconds: float) -> None:
-        """Let a site that had an error, or asks for it, wait longer."""
-        self._asked_to_wait[site] = max(seconds, self._asked_to_wait.get(site, 0.0))
 
     # ------------------------------------------------------------- the rest
 

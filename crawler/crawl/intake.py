@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from crawler.aligner.aligner import Aligner, take_in
 from crawler.aligner.profile import AlignProfile
@@ -121,22 +121,47 @@ class _InHand:
 class Intake:
     """Takes answers; `counts` collects what was kept and dropped."""
 
-    def __init__(self, config: IntakeConfig, counts: Counter[str]) -> None:
-        """Open the run's files, or go on with them; BifocalError if that cannot be."""
+    def __init__(
+        self,
+        run: RunDir,
+        langs: LangPair,
+        writer: WarcWriter,
+        counts: Counter[str],
+        *,
+        aligner: Aligner | None,
+        sentences: SentenceStream | None,
+        readable: tuple[str, ...] = (),
+    ) -> None:
         self.counts = counts
-        self._run = RunDir(config.run_dir)
-        self._langs = LangPair.parse(config.langs)
-        self._readable = config.readable
-        self._writer = WarcWriter(self._run.warc, config.warc)
+        self._run = run
+        self._langs = langs
+        self._writer = writer
+        self._aligner = aligner
+        self._sentences = sentences
+        self._spare = SpareTime(sentences, counts) if sentences else None
+        self._readable = readable
         self._pair_sink: PairSink | None = None  # from the first pair on
-        self._aligner: Aligner | None = None
-        self._sentences: SentenceStream | None = None
+
+    @classmethod
+    def open(cls, config: IntakeConfig, counts: Counter[str]) -> Self:
+        """Open the run's files, or go on with them; BifocalError if that cannot be."""
+        run, langs = RunDir(config.run_dir), LangPair.parse(config.langs)
+        writer = WarcWriter(run.warc, config.warc)
+        aligner = sentences = None
         if config.pairs:
             profile = load_profile(AlignProfile, config.align_profile)
-            self._aligner = Aligner(self._langs, profile, store=self._run.aligner)
+            aligner = Aligner(langs, profile, store=run.aligner)
             if config.sentences:
-                self._sentences = SentenceStream(self._run, self._langs)
-        self._spare = SpareTime(self._sentences, counts) if self._sentences else None
+                sentences = SentenceStream(run, langs)
+        return cls(
+            run,
+            langs,
+            writer,
+            counts,
+            aligner=aligner,
+            sentences=sentences,
+            readable=config.readable,
+        )
 
     # ------------------------------------------------------------- answers
 

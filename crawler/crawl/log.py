@@ -11,14 +11,17 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self
 
 import msgspec
 
+from crawler.crawl.intake import IntakeResult
 from crawler.data import Lang, Site
 from crawler.errors import RunDirError
 from crawler.frontier.entry import Lease
+from crawler.warc.exchange import Exchange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,24 @@ class Visit:
     pairs: int = 0  # pairs that were accepted because of this page
 
     @classmethod
+    def of_result(
+        cls, lease: Lease, exchange: Exchange, found: IntakeResult, **more: Any
+    ) -> Visit:
+        """The visit of a URL that was answered; `more`: the other fields."""
+        return cls.of(
+            lease,
+            exchange.status,
+            exchange.fetched_at,
+            size=found.size,
+            lang=found.page.lang if found.page else None,
+            confidence=found.confidence,
+            kept=found.reason is None,
+            reason=found.reason,
+            pairs=len(found.pairs),
+            **more,
+        )
+
+    @classmethod
     def of(cls, lease: Lease, status: int, fetched_at: datetime, **more: Any) -> Visit:
         """The visit of a leased URL; `more`: the other fields."""
         return cls(
@@ -60,20 +81,36 @@ class Visit:
         )
 
 
+class Observer(Protocol):
+    """A listener to the visits of a crawl: a log, a progress line."""
+
+    def visited(self, visit: Visit) -> None:
+        """Take a URL that was dealt with; FATAL_ERRORS end the run."""
+        ...
+
+    def close(self) -> None:
+        """End: there are no more visits."""
+        ...
+
+
 _ENCODE = msgspec.json.Encoder().encode
 
 
 class CrawlLog:
     """Appends to `crawl.jsonl`, a line at a time; nothing is held back."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
         """Open the log of a run; a line cut by a kill is taken off its end.
 
         Raises RunDirError when it cannot be written.
         """
         try:
             _cut_torn_line(path)
-            self._file = path.open("ab", buffering=0)
+            return cls(path.open("ab", buffering=0))
         except OSError as error:
             raise RunDirError(
                 f"{path}: cannot be written: {error.strerror} (free space and rights?)"

@@ -18,12 +18,13 @@ from typing import Any, Literal
 from crawler.aligner.profile import AlignProfile
 from crawler.config import load_object, load_profile, to_table
 from crawler.crawl.child import Child, start_child, wants_process
-from crawler.crawl.crawl import Crawl, Periodic
+from crawler.crawl.crawl import Crawl
 from crawler.crawl.intake import Intake, IntakeConfig
 from crawler.crawl.log import CrawlLog
 from crawler.crawl.page_process import AsyncIntake, InProcess, PageProcess
+from crawler.crawl.periodic import Clockwork, Periodic
 from crawler.crawl.settings import CrawlSettings, read_settings
-from crawler.crawl.spare_time import SpareTimeClock
+from crawler.crawl.spare_time import EVERY
 from crawler.crawl.take_over import TakeOver
 from crawler.data import LangPair
 from crawler.errors import ProfileError
@@ -61,6 +62,7 @@ def open_crawl(
     read = read_settings(settings)
     if read.run_dir is None:
         raise ProfileError("RUN_DIR is not set (name a folder for the run)")
+    read.client()  # its settings are valid
     counts: Counter[str] = Counter()
     bounds = Scope(scope or read.scope)
     if child is None and wants_process(read):
@@ -71,7 +73,7 @@ def open_crawl(
     resumed = run.open(pair)
     frontier = build_frontier(read, pair, scorer, bounds, counts)
     intake, periodic = _open_intake(read, pair, frontier, child)
-    log = CrawlLog(run.crawl_log)
+    log = CrawlLog.open(run.crawl_log)
     workers = frontier.workers
     run.write(
         {
@@ -147,8 +149,8 @@ def _open_intake(
         process = PageProcess(child)
         process.open(config)
         return process, []
-    intake = Intake(config, frontier.counts)
-    periodic: list[Periodic] = [SpareTimeClock(intake.use_spare_time)]
+    intake = Intake.open(config, frontier.counts)
+    periodic: list[Periodic] = [Clockwork(EVERY, intake.use_spare_time)]
     if settings.pairs and frontier.workers.run is not None:
         others = partial(_other_runs, run, frontier.workers.run)
         periodic.append(TakeOver(frontier, intake, others))

@@ -1,4 +1,4 @@
-"""The wishes of servers: the robots.txt rules that a crawl knows, and Retry-After.
+"""When a site may be asked, and for what: robots.txt, pauses, Retry-After.
 
 The crawl fetches robots.txt before the first page of an origin, like any page: through
 the site gate and into the WARC. Here is what came of it.
@@ -10,8 +10,13 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from typing import Self
 
-from crawler.frontier.robots import REFUSE_ALL, RobotsRules, origin_of
+from crawler.crawl.settings import CrawlSettings
+from crawler.data import Site
+from crawler.frontier.entry import Lease
+from crawler.frontier.gate import SiteGate
+from crawler.frontier.robots import ALLOW_ALL, REFUSE_ALL, RobotsRules, origin_of
 from crawler.warc.exchange import Exchange, page_of
 
 # RFC 9309, section 2.3.1.2: follow at least five redirects.
@@ -70,6 +75,68 @@ class RobotsCache:
             self.learn(url, REFUSE_ALL)
             return None
         return self._pause * self._failures[origin]
+
+
+class Politeness:
+    """The gate of the sites of a crawl, and the pauses and the rules that they ask for.
+
+    `robots`: None if robots.txt is not obeyed.
+    """
+
+    def __init__(
+        self, settings: CrawlSettings, gate: SiteGate, robots: RobotsCache | None
+    ) -> None:
+        self.gate = gate
+        self._settings = settings
+        self._robots = robots
+        self._asked_to_wait: dict[Site, float] = {}  # seconds, after the next answer
+
+    @classmethod
+    def of(cls, settings: CrawlSettings) -> Self:
+        """As the settings of a crawl ask for it."""
+        robots = RobotsCache(settings.retry_wait) if settings.robotstxt_obey else None
+        return cls(settings, SiteGate(settings.site_concurrency), robots)
+
+    def rules(self, url: str) -> RobotsRules | None:
+        """The rules for a URL; None: its robots.txt must be fetched first."""
+        return self._robots.rules(url) if self._robots else ALLOW_ALL
+
+    def learn(self, url: str, rules: RobotsRules) -> None:
+        """Remember the rules of the URL's origin."""
+        if self._robots:
+            self._robots.learn(url, rules)
+
+    def start(self, lease: Lease) -> None:
+        """Close the site of a page that is asked for now."""
+        self.gate.start(lease.site)
+
+    def finish(self, lease: Lease, now: float) -> None:
+        """Open the site of a page that was dealt with, after its pause."""
+        settings = self._settings
+        rules = self.rules(lease.url)
+        asked = rules.crawl_delay(settings.user_agent) if rules else 0.0
+        delay = max(
+            settings.download_delay,
+            min(asked, settings.robots_max_crawl_delay),
+            self._asked_to_wait.pop(lease.site, 0.0),
+        )
+        self.gate.finish(lease.site, now, delay)
+
+    def back_off(self, lease: Lease, exchange: Exchange | None) -> None:
+        """Let the site of a page wait as it asks, or for RETRY_WAIT."""
+        asked = retry_after(exchange) if exchange is not None else None
+        self._wait(lease.site, self._settings.retry_wait if asked is None else asked)
+
+    def robots_failed(self, lease: Lease, *, final: bool) -> None:
+        """Ask for a robots.txt that did not come again later, or give it up."""
+        if self._robots is None:
+            return
+        seconds = self._robots.fail(lease.url, final=final)
+        if seconds is not None:
+            self._wait(lease.site, seconds)
+
+    def _wait(self, site: Site, seconds: float) -> None:
+        self._asked_to_wait[site] = max(seconds, self._asked_to_wait.get(site, 0.0))
 
 
 def retry_after(exchange: Exchange) -> float | None:

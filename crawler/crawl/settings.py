@@ -7,13 +7,23 @@ their reasons.
 from __future__ import annotations
 
 import importlib
+import resource
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from crawler.errors import ProfileError
+from crawler.fetch.client import ClientConfig
+from crawler.fetch.guard import AddressRules
+from crawler.fetch.proxy import Proxies
 from crawler.rundir import RunDir
+
+# Connections that wait: many more than a polite crawl has sites at a time (32), and a
+# quarter of the files that a process may open where nobody has set anything (1024).
+_MAX_IDLE = 256
+_EXCEPT = "except"  # the hosts that follow
+_TLS_VERIFY = {"true": True, "1": True, _EXCEPT: True, "false": False, "0": False}
 
 
 class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper):
@@ -47,6 +57,13 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     site_concurrency: int
     retry_times: int
     retry_wait: float
+    # downloads
+    default_request_headers: dict[str, str | None] | str  # JSON, on a command line
+    address_allow: str | list[str] | None
+    download_timeout: float
+    download_maxsize: int
+    download_bind_address: str | None = None
+    tls_verify: bool | str
     # limits
     site_max_pages: int
     site_max_bytes: int
@@ -71,6 +88,37 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     def run(self) -> RunDir:
         """The run directory."""
         return RunDir(self.run_dir or "")
+
+    def request_headers(self) -> list[tuple[bytes, bytes]]:
+        """The headers of every request."""
+        given = self.default_request_headers
+        if isinstance(given, str):
+            given = msgspec.json.decode(given, type=dict[str, str | None])
+        named = {**given, "User-Agent": self.user_agent}
+        return [(name.encode(), text.encode()) for name, text in named.items() if text]
+
+    def client(self) -> ClientConfig:
+        """The bounds of downloads; ProfileError for a setting that is not valid."""
+        allow = self.address_allow or ""
+        names = allow.split(",") if isinstance(allow, str) else allow
+        word, _, hosts = str(self.tls_verify).strip().lower().partition(" ")
+        unverified = frozenset(host.strip(" .") for host in hosts.split(",")) - {""}
+        if (word not in _TLS_VERIFY) or (word == _EXCEPT) != bool(unverified):
+            raise ProfileError(
+                f"TLS_VERIFY={self.tls_verify}: is not True, False, or `except` and"
+                " the hosts whose certificates are not checked (except old.example.is)"
+            )
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return ClientConfig(
+            AddressRules([name for name in names if name.strip()]),
+            Proxies.of_environment(),
+            seconds=self.download_timeout,
+            max_size=self.download_maxsize,
+            verify=_TLS_VERIFY[word],
+            unverified=unverified,
+            max_idle=min(_MAX_IDLE, files // 4),
+            bind=self.download_bind_address,
+        )
 
 
 def read_settings(values: Mapping[str, Any]) -> CrawlSettings:

@@ -70,20 +70,3 @@ def _wanted() -> float:
     except (OSError, ValueError):
         return process_time()
     return (int(ran) + int(waited)) / 1e9
-
-
-class SpareTimeClock:
-    """Calls an intake in this process regularly, to `look` whether there is time."""
-
-    def __init__(self, look: Callable[[], None]) -> None:
-        self._look = look
-        self._due = 0.0
-
-    def tick(self, now: float) -> None:
-        """Use the time that was left over, if it is time to look."""
-        if now >= self._due:
-            self._due = now + EVERY
-            self._look()
-
-    def close(self) -> None:
-        """Do nothing: the final pairs are aligned by others."""

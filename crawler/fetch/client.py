@@ -13,7 +13,7 @@ import ssl
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
 from urllib.parse import SplitResult, urlsplit
@@ -22,14 +22,12 @@ from crawler.fetch.connection import Connection, RawAnswer
 from crawler.fetch.errors import Failure, FetchError
 from crawler.fetch.guard import AddressRules, is_address
 from crawler.fetch.heads import Headers
+from crawler.fetch.proxy import Proxies, Proxy
 from crawler.warc.exchange import Exchange
 
 _KEEP_ALIVE = 20.0  # seconds: longer than most pauses between two pages of a site
 _PORTS = {"http": 80, "https": 443}
-_DNS_SECONDS, _DNS_NAMES = (
-    60.0,
-    10_000,
-)  # how long addresses are remembered, of how many
+_DNS_SECONDS, _DNS_NAMES = 60.0, 10_000  # addresses are remembered; of how many hosts
 _DNS_THREADS = 32  # a dead name server costs a thread its patience: as many as sites
 # Addresses of a host that are tried one after the other, each for so many seconds
 # before the next: as long as a connection around the world takes when packets are lost.
@@ -37,21 +35,15 @@ _MAX_ADDRESSES, _ADDRESS_SECONDS = 4, 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Proxy:
-    """A proxy, and what it wants to hear."""
-
-    url: str
-    authorization: bytes | None = None  # the value of Proxy-Authorization
-
-
-@dataclass(frozen=True, slots=True)
 class ClientConfig:
     """The bounds of a client."""
 
     rules: AddressRules
+    proxies: Proxies = field(default_factory=Proxies)
     seconds: float = 60.0  # for a whole answer
     max_size: int = 0  # bytes of a body; 0: no limit
-    verify: bool = True  # refuse bad certificates
+    verify: bool = True  # refuse bad certificates …
+    unverified: frozenset[str] = frozenset()  # … but not of these hosts, and below them
     max_idle: int = 256  # connections that wait
     bind: str | None = None  # the local address of connections
 
@@ -71,7 +63,7 @@ class HttpClient:
 
     def __init__(self, config: ClientConfig) -> None:
         self._config = config
-        self._tls = _tls(verify=config.verify)
+        self._tls = {verify: _tls(verify=verify) for verify in (True, False)}
         # of each place the newest last; the oldest of all first
         self._idle: OrderedDict[Connection, tuple[_Place, float]] = OrderedDict()
         self._addresses: OrderedDict[str, tuple[float, list[str]]] = OrderedDict()
@@ -90,15 +82,14 @@ class HttpClient:
     ) -> Exchange:
         """The answer to a request; FetchError if there is none.
 
-        `seconds` and `max_size` (bytes) stand in the place of the client's own limits.
+        `proxy`, `seconds` and `max_size` (bytes) stand in the place of the client's
+        own.
         """
         parts = urlsplit(url)
-        place = _Place(
-            parts.scheme,
-            (parts.hostname or "").rstrip("."),
-            parts.port or _PORTS[parts.scheme],
-            proxy,
-        )
+        host = (parts.hostname or "").rstrip(".")
+        port = parts.port or _PORTS[parts.scheme]
+        proxy = proxy or self._config.proxies.find(parts.scheme, host, port)
+        place = _Place(parts.scheme, host, port, proxy)
         asked = _with_host(parts, headers, body)
         through = parts.scheme == "http" and proxy is not None
         if through and proxy is not None and proxy.authorization:
@@ -177,7 +168,7 @@ class HttpClient:
     # ------------------------------------------------------- new connections
 
     async def _connect(self, place: _Place) -> Connection:
-        tls = self._tls if place.scheme == "https" else None
+        tls = self._tls_of(place.host) if place.scheme == "https" else None
         if place.proxy is None:
             addresses = await self._resolve(place.host, place.port)
             allowed = [a for a in addresses if self._config.rules.allow(place.host, a)]
@@ -185,15 +176,18 @@ class HttpClient:
                 text = f"{place.host} is at {addresses[0]}"
                 raise FetchError(Failure.PRIVATE_ADDRESS, text)
             return await self._open(allowed, place.host, place.port, tls)
-        proxy = urlsplit(place.proxy.url)
-        host = proxy.hostname or ""
-        port = proxy.port or _PORTS.get(proxy.scheme, 80)
+        host, port = place.proxy.host, place.proxy.port
         addresses = await self._resolve(host, port)
-        to_proxy = self._tls if proxy.scheme == "https" else None
+        to_proxy = self._tls_of(host) if place.proxy.is_secure else None
         connection = await self._open(addresses, host, port, to_proxy)
         if tls is not None:
             await self._tunnel(connection, place, tls)
         return connection
+
+    def _tls_of(self, host: str) -> ssl.SSLContext:
+        names, config = host.lower().split("."), self._config
+        above = {".".join(names[start:]) for start in range(len(names))}
+        return self._tls[config.verify and not above & config.unverified]
 
     async def _resolve(self, host: str, port: int) -> list[str]:
         """The addresses of a host; FetchError if it has none."""

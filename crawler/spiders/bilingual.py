@@ -16,7 +16,7 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
-from crawler.components.exchange import exchange_of
+from crawler.components.bridge import exchange_of
 from crawler.components.scheduler import FETCH
 from crawler.crawl.child import Child
 from crawler.crawl.crawl import Crawl, Fetch

@@ -300,7 +300,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
         line = error_line(crawl(server.url(), "en,is", tmp_path / "no", **QUICK))
         assert f"no page could be fetched from {server.url()}: certificate" in line
         assert server.asked == []
-        allowed = {"DOWNLOAD_VERIFY_CERTIFICATES": False} | QUICK
+        allowed = {"TLS_VERIFY": False} | QUICK
         done = crawl(server.url(), "en,is", tmp_path / "yes", **allowed)
         assert done.returncode == 0, done.stderr
         assert server.paths() == ["/robots.txt", "/"]

@@ -81,7 +81,7 @@ def test_a_tunnel_for_tls(tmp_path):
         Server(PAGES, tls=listening(tmp_path)) as secure,
         Server({"far.example:443": tunnel(secure)}) as proxy,
     ):
-        url, verify = "https://far.example/", {"DOWNLOAD_VERIFY_CERTIFICATES": False}
+        url, verify = "https://far.example/", {"TLS_VERIFY": False}
         run = crawled(tmp_path / "run", proxy, url, **verify)
     assert statuses(run) == {f"https://far.example{path}": 200 for path in PAGES}
     assert set(proxy.paths()) == {"far.example:443"}

@@ -33,7 +33,7 @@ def answers() -> list[Answer]:
 
 def open_intake(folder: Path) -> Intake:
     folder.mkdir(exist_ok=True)
-    return Intake(IntakeConfig(str(folder), "en,is", WarcConfig()), Counter())
+    return Intake.open(IntakeConfig(str(folder), "en,is", WarcConfig()), Counter())
 
 
 def stored(folder: Path) -> Counter[tuple[str, str]]:

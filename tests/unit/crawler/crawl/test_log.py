@@ -38,7 +38,7 @@ def lines(path: Path) -> list[dict]:
 
 def test_a_visit_is_a_line_that_can_be_read_at_once(tmp_path):
     path = tmp_path / "crawl.jsonl"
-    log = CrawlLog(path)
+    log = CrawlLog.open(path)
     log.visited(VISIT)
     (line,) = lines(path)
     assert line["url"] == VISIT.url
@@ -53,7 +53,7 @@ def test_a_visit_is_a_line_that_can_be_read_at_once(tmp_path):
 def test_a_line_that_a_kill_cut_is_taken_off(tmp_path, torn):
     path = tmp_path / "crawl.jsonl"
     path.write_bytes(b'{"url": 1}\n' + torn)
-    log = CrawlLog(path)
+    log = CrawlLog.open(path)
     log.visited(VISIT)
     log.close()
     assert [line["url"] for line in lines(path)] == [1, VISIT.url]
@@ -63,10 +63,10 @@ def test_a_line_that_a_kill_cut_is_taken_off(tmp_path, torn):
 def test_what_is_whole_stays_and_what_is_not_goes(tmp_path, content):
     path = tmp_path / "crawl.jsonl"
     path.write_bytes(content)
-    CrawlLog(path).close()
+    CrawlLog.open(path).close()
     assert path.read_bytes() == (content if content.endswith(b"\n") else b"")
 
 
 def test_a_log_that_cannot_be_opened_is_told(tmp_path):
     with pytest.raises(RunDirError, match="Is a directory"):
-        CrawlLog(tmp_path)
+        CrawlLog.open(tmp_path)

@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from crawler.fetch.client import ClientConfig, HttpClient, Proxy
+from crawler.fetch.client import ClientConfig, HttpClient
 from crawler.fetch.errors import Failure, FetchError
 from crawler.fetch.guard import AddressRules
+from crawler.fetch.proxy import Proxy
 from crawler.warc.exchange import Exchange
 
 LOOPBACK = AddressRules(["127.0.0.0/8"])
@@ -209,7 +210,7 @@ def test_the_address_of_a_proxy_is_exempt_for_the_proxy_alone():
 
     async def ask(client: HttpClient, url: str) -> object:
         place = url.partition("/x")[0]
-        proxy = Proxy(place, b"Basic secret")
+        proxy = Proxy.parse(place, b"Basic secret")
         found = await client.fetch("http://far.example/a?b#c", proxy=proxy)
         assert found.request_headers == ((b"Host", b"far.example"),)
         with pytest.raises(FetchError, match="is at 127"):
