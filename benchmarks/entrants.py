@@ -113,8 +113,9 @@ class Stopwatch:
         return float(self._counts().get("sentences/spare_ms", 0) / 1000)
 
     def _counts(self) -> dict[str, int]:
-        """What our spider counts; Scrapy's has nothing of the kind."""
-        return dict(getattr(self._crawler.spider, "counts", {}))
+        """What our crawl counts; Scrapy's spiders have nothing of the kind."""
+        crawl = getattr(self._crawler.spider, "crawl", None)
+        return dict(crawl.counts) if crawl else {}
 
     def report(self) -> None:
         """Print what was measured."""
