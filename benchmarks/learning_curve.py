@@ -24,8 +24,9 @@ from training.command import run_script
 from training.data.splits import TEST
 from training.data.tables import write_table
 from training.evaluate import judge_languages, judge_pairs
+from training.profile import read_profile
 from training.protocol import UNMARKED, Collection, language_rows, pair_rows
-from training.url_language import LanguageProfile, read_profile
+from training.url_language import LanguageProfile
 from training.url_pair import PairProfile
 
 SHARES = (0.25, 0.5, 1.0)
@@ -83,7 +84,9 @@ def main(words: Sequence[str]) -> None:
         raise UsageError(f"give one of {', '.join(KINDS)}, a profile, data= and out=")
     kind, *rest = words
     profiles, figures = KINDS[kind]
-    profile = read_profile(profiles, rest)
+    if not rest:
+        raise UsageError("which profile? (give hashed, data= and out=)")
+    profile = read_profile(kind, profiles, rest[0], rest[1:])
     path = Path(profile.out) / "learning_curve.tsv"
     table = [{"share": share, **figures(profile, share)} for share in SHARES]
     rows = (tuple(f"{value:.4g}" for value in row.values()) for row in table)
@@ -92,4 +95,4 @@ def main(words: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_script(main)
+    run_script(main, __doc__)

@@ -107,7 +107,9 @@ def _value(hint: Any, value: Any, where: str) -> Any:
             raise ProfileError(f"{where}: expected a table, got {value!r}")
         return from_table(hint, value, where)
     if typing.get_origin(hint) is tuple and isinstance(value, list | tuple | str):
-        items = value.split(",") if isinstance(value, str) else value
+        items = value
+        if isinstance(value, str):
+            items = [_literal(item) for item in value.split(",")]
         inner = typing.get_args(hint)[0]
         return tuple(_value(inner, item, where) for item in items)
     allowed = [

@@ -1,56 +1,96 @@
-"""Full XLM-R classifiers over URLs: released ones and your own, by name or folder.
+"""Encoders as classifiers of URLs: any that transformers knows, by name or folder.
 
-García-Romero et al. (2024): XLM-R base, first token, dense layer, tanh, projection; a
-softmax over 162 languages, or one logit for a pair. Needs `pip install -e '.[xlmr]'`.
-Three forms are read:
+García-Romero et al. (2024) fine-tune XLM-R base: first token, dense layer, tanh,
+projection; a softmax over languages, or one logit for a pair. Any other encoder with a
+sequence classification head serves as well. Needs `pip install -e '.[xlmr]'`.
 
-* a Hugging Face name (`Transducens/xlm-roberta-base-url2lang`), downloaded once;
-* a folder with config.json, tokenizer.json and model.safetensors, or pytorch_model.bin,
-  which is a pickle and read with `weights_only`;
-* the authors' native checkpoint, one file with the tables `encoder` and `tasks`.
+`model` is a Hugging Face name, downloaded once, or a folder with config.json, a
+tokenizer and safetensors, such as `bifocal train` writes. Code that comes with a model
+is never run. The authors' released models (the defaults, and native files) are read by
+`models.released`.
 
-It scores some 60 URLs/s on a CPU core; what crawls on CPUs is `models.url_language` and
-`models.url_pair`.
+XLM-R base scores some 20 URLs/s on a CPU core, 60 as int8 (`models.onnx`); the hashed
+models, which are the default of a crawl, some thousands.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from transformers import (
+    AutoModelForSequenceClassification,
     AutoTokenizer,
     PreTrainedTokenizerFast,
-    XLMRobertaConfig,
-    XLMRobertaForSequenceClassification,
 )
+from transformers.utils import logging as transformers_logging
 
 from crawler.data import Lang
 from crawler.errors import ModelError
 from crawler.languages import known_code
 from models.preprocess import pair_text, url_text
-from models.rules import UNKNOWN
+from models.released import (
+    BASE,
+    PAIR_CLASSIFIER,
+    URL2LANG,
+    load_released,
+    native_file,
+)
+from models.rules import UNKNOWN, URL2LANG_LABELS
 
-URL2LANG = "Transducens/xlm-roberta-base-url2lang"
-PAIR_CLASSIFIER = "Transducens/xlm-roberta-base-parallel-urls-classifier"
-BASE = "FacebookAI/xlm-roberta-base"  # whose tokenizer a native checkpoint uses
 MAX_LENGTH = 256  # tokens; the authors' default
+IntArray = npt.NDArray[np.int64]
 
-# The order of url2lang's 162 outputs, where config.json does not say it.
-URL2LANG_LABELS = """
-    unk eng deu rus fra zho spa jpn ita nld pol por ces vie tur ind swe ara fas
-    kor hun ell ron dan fin tha slk nor ukr bul cat srp hrv slv lit hin est heb
-    lat ben lav msa bos sqi tam glg isl aze kat mkd eus hye nep urd mon mal kaz
-    mar tel nno bel uzb guj kan mya khm cym epo tgl sin afr tat swa gle pan kur
-    kir tgk mlt fao ori lao som ltz oci amh fry bak pus san bre mlg hau tuk war
-    asm cos div jav ceb kin hat zul gla bod xho yid snd mri uig roh sun kal yor
-    tir abk bih haw hmn ina que grn ibo nya sco sna sot smo vol glv orm ile syr
-    aar dzo iku kha lin lug mfe aka aym bis chr crs fij ipk nso run sag ssw ton
-    tsn wol zha got kas lif nau sux tso ven
-""".split()
+transformers_log: Any = transformers_logging  # its functions are untyped
+
+
+class TextEncoder:
+    """Texts → (texts, tokens) arrays `input_ids` and `attention_mask`."""
+
+    def __init__(self, tokenizer: Any, max_tokens: int) -> None:
+        """Texts are cut after `max_tokens`, special tokens included."""
+        self.tokenizer, self.max_tokens = tokenizer, max_tokens
+
+    def __call__(self, texts: Sequence[str]) -> dict[str, IntArray]:
+        """The arrays, as wide as the longest text."""
+        # lone surrogates cannot be tokenized
+        texts = [text.encode("utf-8", "replace").decode() for text in texts]
+        rows = self._fast(texts) if self.tokenizer.is_fast else self._slow(texts)
+        lengths = np.array([len(row) for row in rows])
+        mask = np.arange(max(lengths, default=0)) < lengths[:, None]
+        ids = np.full(mask.shape, self.tokenizer.pad_token_id or 0, dtype=np.int64)
+        ids[mask] = [number for row in rows for number in row]
+        return {"input_ids": ids, "attention_mask": mask.astype(np.int64)}
+
+    def _fast(self, texts: list[str]) -> list[list[int]]:
+        backend = self.tokenizer.backend_tokenizer
+        backend.no_padding()
+        backend.enable_truncation(self.max_tokens)
+        return [encoded.ids for encoded in backend.encode_batch_fast(texts)]
+
+    def _slow(self, texts: list[str]) -> list[list[int]]:
+        # bytes and characters are tokens: halves of a pair are cut alike, so that the
+        # separator, which some networks look for, stays
+        room = self.max_tokens // 2 - 1
+        texts = [
+            "</s>".join(_first_bytes(half, room) for half in text.split("</s>"))
+            if "</s>" in text
+            else text
+            for text in texts
+        ]
+        answer = self.tokenizer(texts, truncation=True, max_length=self.max_tokens)
+        ids: list[list[int]] = answer["input_ids"]
+        return ids
+
+
+def _first_bytes(text: str, count: int) -> str:
+    return text.encode()[:count].decode("utf-8", "ignore")
 
 
 class _Encoder:
@@ -66,39 +106,35 @@ class _Encoder:
     ) -> None:
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.batch_size = batch_size
-        network: Any = load_classifier(model)  # its stubs disagree with torch's
-        self.network = network.to(self.device).eval()
-        # a compact model may have fewer positions; two are not for tokens (padding)
-        positions: int = network.config.max_position_embeddings - 2
-        self.max_length = min(MAX_LENGTH, positions)
+        network = load_classifier(model)
+        self.network: Any = network.to(self.device).eval()
+        self.labels: list[Lang] = []
         self.tokenizer = load_tokenizer(model, tokenizer)
+        self.encode = TextEncoder(self.tokenizer, max_tokens(network.config))
 
     @torch.inference_mode()
     def logits(self, texts: Sequence[str]) -> torch.Tensor:
-        """(texts, labels); texts are sorted by length so that batches pad little."""
+        """(texts, labels), calibrated; sorted by length so that batches pad little."""
         if not texts:
             return torch.empty(0, self.network.config.num_labels)
         order = sorted(range(len(texts)), key=lambda i: (len(texts[i]), i))
         rows: list[torch.Tensor] = []
         for start in range(0, len(order), self.batch_size):
             batch = [texts[i] for i in order[start : start + self.batch_size]]
-            encoded = self.tokenizer(
-                # lone surrogates cannot be tokenized
-                [text.encode("utf-8", "replace").decode() for text in batch],
-                truncation=True,
-                max_length=self.max_length,
-                padding=True,
-                return_tensors="pt",
-            ).to(self.device)
-            rows.append(self.network(**encoded).logits.float().cpu())
-        logits = torch.cat(rows)
+            arrays = self.encode(batch)
+            inputs = {
+                name: torch.from_numpy(array).to(self.device)
+                for name, array in arrays.items()
+            }
+            rows.append(self.network(**inputs).logits.float().cpu())
+        logits = torch.cat(rows) / temperature_of(self.network.config)
         back = torch.empty(len(order), dtype=torch.long)
         back[torch.tensor(order)] = torch.arange(len(order))
         return logits[back]
 
 
 class XlmrUrlLanguageModel(_Encoder):
-    """P(language | URL) by a full XLM-R (setting: URL_LANGUAGE_MODEL)."""
+    """P(language | URL) by XLM-R or another encoder (setting: URL_LANGUAGE_MODEL)."""
 
     def __init__(self, model: str | Path = URL2LANG, **options: Any) -> None:
         """`model` is a hub name, a folder or a native checkpoint file.
@@ -106,10 +142,10 @@ class XlmrUrlLanguageModel(_Encoder):
         Options: `batch_size`, `device`, `tokenizer` (where a checkpoint has none).
         """
         super().__init__(model, **options)
-        self.labels = _labels(self.network.config)
+        self.labels = labels_of(self.network.config, model)
 
     def predict(self, urls: Sequence[str]) -> list[Mapping[Lang, float]]:
-        """The softmax over the model's languages, in our codes."""
+        """The softmax over the model's languages, in Bifocal's codes."""
         texts = [url_text(url) for url in urls]
         probabilities = self.logits(texts).double().softmax(-1)
         answers: list[Mapping[Lang, float]] = []
@@ -122,7 +158,7 @@ class XlmrUrlLanguageModel(_Encoder):
 
 
 class XlmrUrlPairModel(_Encoder):
-    """P(parallel | URL, URL) by a full XLM-R (setting: URL_PAIR_MODEL)."""
+    """P(parallel | URL, URL) by XLM-R or another encoder (setting: URL_PAIR_MODEL)."""
 
     def __init__(
         self,
@@ -137,7 +173,7 @@ class XlmrUrlPairModel(_Encoder):
         """
         super().__init__(model, **options)
         self.both_directions = both_directions
-        if self.network.config.num_labels not in (1, 2):
+        if not is_pair_model(self.network.config.num_labels):
             raise ModelError(
                 f"{model}: {self.network.config.num_labels} outputs where a pair model"
                 " has 1 or 2 (is it a language model?)"
@@ -160,158 +196,125 @@ class XlmrUrlPairModel(_Encoder):
         return two
 
 
-def _labels(config: Any) -> list[Lang]:
+def is_pair_model(outputs: int) -> bool:
+    """True for the numbers of outputs that a pair model has."""
+    return outputs in (1, 2)
+
+
+def labels_of(config: Any, model: str | Path) -> list[Lang]:
+    """The languages of a model's outputs, in Bifocal's codes; ModelError without."""
     names = [str(config.id2label.get(i, i)) for i in range(config.num_labels)]
     if all(re.fullmatch(r"(?:LABEL_)?\d+", name) for name in names):
         if len(names) != len(URL2LANG_LABELS):
             raise ModelError(
-                f"{len(names)} outputs without names, and url2lang has"
-                f" {len(URL2LANG_LABELS)} (put id2label in config.json)"
+                f"{model}: {len(names)} outputs without names, and url2lang has"
+                f" {len(URL2LANG_LABELS)} (is it a pair model? else put id2label in"
+                " config.json)"
             )
         names = URL2LANG_LABELS
+    if is_pair_model(len(names)):
+        raise ModelError(f"{model}: {len(names)} outputs (is it a pair model?)")
     return [known_code(name) or name for name in names]
 
 
 # ------------------------------------------------------------------ loading
 
 
-def load_classifier(model: str | Path) -> XLMRobertaForSequenceClassification:
-    """The network of a hub name, a folder or a native checkpoint file."""
+def local_folder(model: str | Path) -> Path:
+    """The folder of a model: itself, or where its download lies."""
     path = Path(model)
-    if path.is_file():
-        return _native(path)
-    if not path.is_dir():
-        path = _download(str(model))
-    if not (path / "config.json").exists():
-        files = [f for f in sorted(path.iterdir()) if f.suffix in _NATIVE_SUFFIXES]
-        if len(files) != 1:
-            raise ModelError(
-                f"{path}: config.json is missing (give a folder with config.json,"
-                " tokenizer.json and model.safetensors, or a native checkpoint file)"
-            )
-        return _native(files[0])
-    config = XLMRobertaConfig.from_pretrained(path)
-    return _with_weights(config, _read_weights(path), path)
-
-
-_NATIVE_SUFFIXES = (".pt", ".pth", ".ckpt", ".model")
+    return path if path.exists() else _download(str(model))
 
 
 def _download(name: str) -> Path:
     from huggingface_hub import snapshot_download
 
+    patterns = ["*.json", "*.safetensors", "*.model", "*.txt"]
+    if name in (URL2LANG, PAIR_CLASSIFIER):
+        patterns.append("*.bin")
     try:
-        return Path(
-            snapshot_download(
-                name, allow_patterns=["*.json", "*.safetensors", "*.bin", "*.model"]
-            )
-        )
-    except Exception as error:  # what the hub client raises has no common root
+        return Path(snapshot_download(name, allow_patterns=patterns))
+    except Exception as error:  # the hub client's errors have no common root
         raise ModelError(
-            f"{name}: no such folder, and not to be had from the hub"
+            f"{name}: not a folder here, and it cannot be downloaded"
             f" ({type(error).__name__}; give a folder, or connect to the network)"
         ) from error
 
 
-def _read_weights(folder: Path) -> dict[str, torch.Tensor]:
-    safe = folder / "model.safetensors"
-    if safe.exists():
-        from safetensors.torch import load_file
-
-        return load_file(safe)
-    pickled = folder / "pytorch_model.bin"
-    if pickled.exists():
-        return _read_pickle(pickled)
-    raise ModelError(f"{folder}: neither model.safetensors nor pytorch_model.bin")
+def has_safetensors(folder: Path) -> bool:
+    """True if the weights are safetensors, in one file or several."""
+    return any(folder.glob("model*.safetensors"))
 
 
-def _read_pickle(path: Path) -> dict[str, Any]:
-    """Tensors and plain containers only: anything else in a pickle is refused."""
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # UnpicklingError, RuntimeError, EOFError, ...
-        raise ModelError(
-            f"{path}: not a file of tensors ({type(error).__name__}; code in a"
-            " checkpoint is never run)"
-        ) from error
-    if not isinstance(content, dict):
-        raise ModelError(f"{path}: a {type(content).__name__}, not a table of tensors")
-    return content
-
-
-def _with_weights(
-    config: XLMRobertaConfig, weights: Mapping[str, torch.Tensor], where: Path
-) -> XLMRobertaForSequenceClassification:
-    head = weights.get("classifier.out_proj.weight")
-    if head is not None:  # a config.json that forgot its labels means 2
-        config.num_labels = head.shape[0]
-    network = XLMRobertaForSequenceClassification(config)
-    missing, _ = network.load_state_dict(dict(weights), strict=False)
-    missing = [name for name in missing if not name.endswith("position_ids")]
+def load_classifier(model: str | Path) -> Any:  # the class depends on the model
+    """The network of a hub name, a folder or a native file; its head must be there."""
+    path = local_folder(model)
+    pickled = native_file(path) or (path / "pytorch_model.bin").exists()
+    if pickled and not has_safetensors(path):
+        return load_released(path)
+    network, missing = load_network(path)
     if missing:
         raise ModelError(
-            f"{where}: {len(missing)} weights are missing, {missing[0]} first (is it a"
-            " sequence classifier of XLM-R architecture?)"
+            f"{path}: {len(missing)} weights are missing, {missing[0]} first (is it an"
+            " encoder without a head? train it with `bifocal train`)"
         )
     return network
 
 
-def _native(path: Path) -> XLMRobertaForSequenceClassification:
-    """A checkpoint of parallel-urls-classifier or url2lang as its own code saves it."""
-    content = _read_pickle(path)
-    if not {"encoder", "tasks"} <= set(content):
+def load_network(path: Path, **changes: Any) -> tuple[Any, list[str]]:
+    """A classifier from a folder of safetensors, and the weights that it lacks.
+
+    `changes` are of its configuration, such as `num_labels`.
+    """
+    if not (path / "config.json").exists():
         raise ModelError(
-            f"{path}: not a native checkpoint (expected tables `encoder` and `tasks`)"
+            f"{path}: config.json is missing (give a folder with config.json, a"
+            " tokenizer and model.safetensors, or a native checkpoint file)"
         )
-    weights = {
-        "roberta." + key.removeprefix("roberta."): value
-        for key, value in content["encoder"].items()
-        if not key.startswith("pooler.")  # unused: the head reads the first token
-    }
-    weights |= _native_head(content["tasks"], path)
-    sibling = path.with_name("config.json")
-    config = (
-        XLMRobertaConfig.from_pretrained(sibling)
-        if sibling.exists()
-        else _config_of(weights, path)
-    )
-    return _with_weights(config, weights, path)
-
-
-_NATIVE_TASKS = ("urls_classification", "language-identification")
-
-
-def _native_head(tasks: Mapping[str, Any], path: Path) -> dict[str, torch.Tensor]:
-    for task in _NATIVE_TASKS:
-        head = {
-            "classifier." + key.removeprefix(f"{task}."): value
-            for key, value in tasks.items()
-            if key.startswith(f"{task}.")
-        }
-        if head:
-            return head
-    raise ModelError(f"{path}: none of the tasks {', '.join(_NATIVE_TASKS)} in `tasks`")
-
-
-def _config_of(weights: Mapping[str, torch.Tensor], path: Path) -> XLMRobertaConfig:
-    """The shape of a network from its tensors; heads have 64 dimensions as in XLM-R."""
+    if not has_safetensors(path):
+        raise ModelError(
+            f"{path}: model.safetensors is missing (other forms are not read, because"
+            " a pickle can hold code)"
+        )
+    talk = transformers_log.get_verbosity()
+    transformers_log.set_verbosity_error()  # what is missing, the caller says
+    transformers_log.disable_progress_bar()
     try:
-        vocabulary, hidden = weights["roberta.embeddings.word_embeddings.weight"].shape
-        positions = weights["roberta.embeddings.position_embeddings.weight"].shape[0]
-        inner = weights["roberta.encoder.layer.0.intermediate.dense.weight"].shape[0]
-    except KeyError as error:
-        raise ModelError(f"{path}: not an XLM-R encoder, {error} is missing") from error
-    layers = {key.split(".")[3] for key in weights if ".encoder.layer." in key}
-    return XLMRobertaConfig(
-        vocab_size=vocabulary,
-        hidden_size=hidden,
-        num_hidden_layers=len(layers),
-        num_attention_heads=max(1, hidden // 64),
-        intermediate_size=inner,
-        max_position_embeddings=positions,
-        type_vocab_size=1,
-        layer_norm_eps=1e-5,
-    )
+        network, report = AutoModelForSequenceClassification.from_pretrained(
+            path,
+            use_safetensors=True,
+            trust_remote_code=False,
+            local_files_only=True,
+            output_loading_info=True,
+            ignore_mismatched_sizes=bool(changes),
+            **changes,
+        )
+    except (
+        Exception
+    ) as error:  # OSError, ValueError, RuntimeError, SafetensorError, ...
+        text = " ".join(str(error).split())[:200]
+        raise ModelError(
+            f"{path}: cannot be loaded as a sequence classifier"
+            f" ({type(error).__name__}: {text})"
+        ) from error
+    finally:
+        transformers_log.set_verbosity(talk)
+    lacking = {*report["missing_keys"], *(row[0] for row in report["mismatched_keys"])}
+    return network, sorted(lacking)
+
+
+def temperature_of(config: Any) -> float:
+    """The divisor of the logits that calibrates them; `bifocal train` sets it."""
+    return float(getattr(config, "bifocal_temperature", 1.0))
+
+
+def max_tokens(config: Any) -> int:
+    """The longest input: that of the training, or as long as there are positions."""
+    trained: int | None = getattr(config, "bifocal_max_tokens", None)
+    if trained:
+        return trained
+    positions: int = getattr(config, "max_position_embeddings", None) or 2 * MAX_LENGTH
+    return min(MAX_LENGTH, positions - 2)  # two of XLM-R's are not for tokens
 
 
 SPECIAL_TOKENS = {
@@ -327,21 +330,27 @@ SPECIAL_TOKENS = {
 
 def load_tokenizer(model: str | Path, tokenizer: str | Path | None = None) -> Any:
     """The tokenizer of a model, or another one."""
-    if tokenizer is None:
-        path = Path(model)
-        folder = path.parent if path.is_file() else path
-        native = path.is_file() or (
-            folder.is_dir() and not (folder / "config.json").exists()
-        )
-        if (folder / "tokenizer.json").exists():
-            kind: Any = PreTrainedTokenizerFast  # untyped constructor
-            file = str(folder / "tokenizer.json")
-            return kind(tokenizer_file=file, **SPECIAL_TOKENS)
-        tokenizer = BASE if native else model
+    path = Path(tokenizer or model)
+    if native := native_file(path):
+        path = native.parent
+        if not (path / "tokenizer.json").exists():
+            path = Path(BASE)
+    if (path / "tokenizer.json").exists() and not _tokenizer_class(path):
+        kind: Any = PreTrainedTokenizerFast  # untyped constructor
+        return kind(tokenizer_file=str(path / "tokenizer.json"), **SPECIAL_TOKENS)
     try:
-        return AutoTokenizer.from_pretrained(tokenizer)
+        return AutoTokenizer.from_pretrained(path, trust_remote_code=False)
     except Exception as error:  # as for weights: no common root
         raise ModelError(
-            f"{tokenizer}: a tokenizer is missing ({type(error).__name__}; put its"
-            " tokenizer.json beside the weights)"
+            f"{path}: a tokenizer is missing ({type(error).__name__}; put its files"
+            " beside the weights)"
         ) from error
+
+
+def _tokenizer_class(folder: Path) -> str | None:
+    try:
+        settings = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+        found: str | None = settings.get("tokenizer_class")
+    except (OSError, ValueError, AttributeError):
+        return None
+    return found

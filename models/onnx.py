@@ -39,9 +39,11 @@ FloatArray = npt.NDArray[np.float64]
 class _OnnxEncoder:
     """Loading, and logits for batches of texts: the part that both models share."""
 
-    def __init__(self, folder: str | Path | None, setting: str, threads: int) -> None:
+    def __init__(self, folder: str | Path | None, kind: str, threads: int) -> None:
+        """`kind`: language or pair."""
         if folder is None:
-            raise ModelError(f"no model folder (set {setting} to it)")
+            setting = f"URL_{kind.upper()}_MODEL_DIR"
+            raise ModelError(f"which model? (set {setting} to its folder)")
         path = Path(folder)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -55,12 +57,15 @@ class _OnnxEncoder:
             )
             self._temperature = float(self.meta["temperature"])
             self._tokenizer.enable_truncation(int(self.meta["max_tokens"]))
+            self._tokenizer.enable_padding(pad_id=int(self.meta["pad_id"]))
+            found = "pair" if len(self.meta["labels"]) == 1 else "language"
         except Exception as error:  # neither library's errors have a common root
             raise ModelError(
                 f"{path}: not an exported model ({type(error).__name__}: {error}; write"
                 " one with `python -m training.export`)"
             ) from error
-        self._tokenizer.enable_padding(pad_id=1)  # XLM-R's number
+        if found != kind:
+            raise ModelError(f"{path}: a {found} model where a {kind} model belongs")
 
     def logits(self, texts: Sequence[str], batch_size: int = 32) -> FloatArray:
         """(texts, labels), by temperature; sorted by length so that little is padded.
@@ -92,7 +97,7 @@ class OnnxUrlLanguageModel(_OnnxEncoder):
 
     def __init__(self, folder: str | Path | None = None, *, threads: int = 1) -> None:
         """`folder` is what `training.export` wrote (URL_LANGUAGE_MODEL_DIR)."""
-        super().__init__(folder, "URL_LANGUAGE_MODEL_DIR", threads)
+        super().__init__(folder, "language", threads)
         self.labels: tuple[Lang, ...] = tuple(self.meta["labels"])
 
     def predict(self, urls: Sequence[str]) -> list[Mapping[Lang, float]]:
@@ -112,7 +117,7 @@ class OnnxUrlPairModel(_OnnxEncoder):
 
     def __init__(self, folder: str | Path | None = None, *, threads: int = 1) -> None:
         """`folder` is what `training.export` wrote (URL_PAIR_MODEL_DIR)."""
-        super().__init__(folder, "URL_PAIR_MODEL_DIR", threads)
+        super().__init__(folder, "pair", threads)
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """The sigmoid of the one logit."""

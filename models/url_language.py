@@ -238,6 +238,11 @@ def load_weights(
     source: Any = (
         Path(path) if path else resources.files("models") / "weights" / shipped
     )
+    if path and Path(path).is_dir():
+        raise ModelError(
+            f"{path}: a folder where a file of weights belongs (is it an encoder?"
+            f" `bifocal models use {path}` prints the settings)"
+        )
     try:
         with (
             source.open("rb") as stream,

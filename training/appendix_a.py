@@ -165,4 +165,4 @@ def main(words: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_script(main)
+    run_script(main, __doc__)

@@ -4,7 +4,7 @@ The teacher is any classifier that `models.encoder` loads, such as a fine-tuned 
 base (`language-base`, `pair-base`, or the released models). It scores every batch, so
 it wants a GPU; the student runs anywhere afterwards.
 
-    python -m training.url_language language-compact ... distillation.teacher=FOLDER
+    bifocal train distil --teacher FOLDER --profile compact --data DATA
 """
 
 from __future__ import annotations
@@ -43,13 +43,15 @@ class LanguageTeacher:
         )
 
     def blend(self, truth: Tensor, scores: Tensor, urls: Sequence[str]) -> Tensor:
-        """The loss: `truth` is that of the labels; `scores` are (URLs, labels)."""
+        """The summed loss; `truth` is that of the labels, `scores` (URLs, labels)."""
         # a copy: tensors of inference mode cannot take part in a gradient
         logits = self._model.logits([url_text(url) for url in urls]).clone()
         shares = (logits / self._config.temperature).softmax(1)
         target = torch.zeros(scores.shape).index_add(1, self._columns, shares)
         cooled = scores / self._config.temperature
-        learned = nn.functional.cross_entropy(cooled, target.to(scores.device))
+        learned = nn.functional.cross_entropy(
+            cooled, target.to(scores.device), reduction="sum"
+        )
         return _blended(truth, learned, self._config)
 
 
@@ -65,12 +67,13 @@ class PairTeacher:
     def blend(
         self, truth: Tensor, scores: Tensor, pairs: Sequence[tuple[str, str]]
     ) -> Tensor:
-        """The loss: `truth` is that of the labels; `scores` are (pairs,) logits."""
+        """The summed loss; `truth` is that of the labels, `scores` (pairs,) logits."""
         logits = self._model.logits([pair_text(a, b) for a, b in pairs]).clone()
         odds = logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0)
         learned = nn.functional.binary_cross_entropy_with_logits(
             scores / self._config.temperature,
             (odds / self._config.temperature).sigmoid().to(scores.device),
+            reduction="sum",
         )
         return _blended(truth, learned, self._config)
 

@@ -1,10 +1,10 @@
 """Judges URL models on the rows of `training.protocol`, beside the rules.
 
     python -m training.evaluate data=DATA [split=dev] [out=FILE.json]
-        [languages=DOTTED.PATH] [pairs=DOTTED.PATH]
+        [languages=MODEL] [pairs=MODEL]
 
-`languages` and `pairs` name the classes to judge; default: the hashed models that ship.
-`benchmarks.url_models` measures their speed as well.
+MODEL is the path of a model that was trained or exported, or the dotted path of a
+class; default: the hashed models that ship. `benchmarks.url_models` measures speed too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from crawler.config import load_object, load_profile
 from crawler.data import Lang
 from crawler.errors import UsageError
 from crawler.protocols import UrlLanguageModel, UrlPairModel
+from models.installed import find_models
 from models.rules import UNKNOWN, UrlLanguageRules, UrlPairRules
+from models.wmt16_rules import Wmt16PairRules
 from training.command import run_script
 from training.data.tables import UrlRow
 from training.metrics import (
@@ -27,6 +29,7 @@ from training.metrics import (
     binary,
     calibration,
     multi_class,
+    n_best_recall,
     one_to_one_recall,
     ranking,
 )
@@ -54,7 +57,7 @@ A = TypeVar("A")
 
 @dataclass(frozen=True, slots=True)
 class EvaluationProfile:
-    """The models to judge and the data."""
+    """The models to judge, and the data."""
 
     data: str = ""
     split: str = "test"
@@ -174,6 +177,7 @@ def judge_wmt16(model: UrlPairModel, gold: Sequence[tuple[str, str]]) -> Table:
         "official_recall": one_to_one_recall(scored, gold)[0],
         "authors_recall": recall,
         "authors_precision": precision,
+        "n_best_recall": {n: n_best_recall(scored, gold, n) for n in (1, 3, 10)},
     }
 
 
@@ -189,6 +193,14 @@ def _mean(values: Sequence[float]) -> float:
 # ------------------------------------------------------------------ the command
 
 
+def load_model(name: str) -> Any:  # either model protocol
+    """A model by its path, or by the dotted path of its class."""
+    if not Path(name).exists():
+        return load_object(name)()
+    (model, *_) = find_models([Path(name)])
+    return load_object(model.dotted_path)(model.path)
+
+
 def evaluate(profile: EvaluationProfile) -> Table:
     """All figures as one table that JSON can hold."""
     folder = Path(profile.data)
@@ -202,8 +214,8 @@ def evaluate(profile: EvaluationProfile) -> Table:
         "rows": {"language": digest(urls), "pair": digest(pairs)},
         "models": {"language": profile.languages, "pair": profile.pairs},
     }
-    language_model: UrlLanguageModel = load_object(profile.languages)()
-    pair_model: UrlPairModel = load_object(profile.pairs)()
+    language_model: UrlLanguageModel = load_model(profile.languages)
+    pair_model: UrlPairModel = load_model(profile.pairs)
     result["language"] = {
         "model": judge_languages(language_model, urls),
         "rules": judge_languages(UrlLanguageRules(), urls),
@@ -216,7 +228,7 @@ def evaluate(profile: EvaluationProfile) -> Table:
         gold = wmt16_rows(folder)
         result["wmt16"] = {
             "model": judge_wmt16(pair_model, gold),
-            "rules": judge_wmt16(UrlPairRules(), gold),
+            "rules": judge_wmt16(Wmt16PairRules("en", "fr"), gold),
         }
     return result
 
@@ -231,7 +243,8 @@ def report(result: Table) -> str:
             values = [_at(result[head][who], rest) for who in ("model", "rules")]
             lines.append(f"  {name:34} {values[0]:8.4f} ({values[1]:.4f})")
 
-    line("language: macro F1", "language/macro_f1")
+    languages = result["language"]["model"]["languages"]
+    line(f"language: macro F1 of {languages}", "language/macro_f1")
     for kind in (CODE, CCTLD, UNMARKED, "many_languages"):
         line(f"  {kind}: macro F1", f"language/kinds/{kind}/macro_f1")
         line(
@@ -248,12 +261,13 @@ def report(result: Table) -> str:
     line("WMT16 recall, official rule", "wmt16/official_recall")
     line("WMT16 recall, authors' rule", "wmt16/authors_recall")
     line("  precision among gold URLs", "wmt16/authors_precision")
+    line("  gold partner among 3 best", "wmt16/n_best_recall/3")
     return "\n".join(lines)
 
 
 def _at(table: Any, path: Sequence[str]) -> float:
     for key in path:
-        table = table[key]
+        table = table[int(key) if key.isdigit() else key]
     return float(table)
 
 
@@ -267,4 +281,4 @@ def main(words: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_script(main)
+    run_script(main, __doc__)

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 from anyascii import anyascii
 
@@ -54,6 +55,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 class LanguageDataConfig:
     """Amounts of each kind; shares are of the URLs that can be changed so."""
 
+    variants: bool = True  # else every URL of the table as it stands, and no more
     max_per_host: int = 100  # as in the protocol: a few hosts dominate the rows
     unmarked: float = 0.5
     uncountried: float = 0.3
@@ -63,8 +65,7 @@ class LanguageDataConfig:
     share: float = 1.0  # of the sites, for learning curves
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A URL and its language."""
 
     url: str
@@ -82,7 +83,7 @@ class LanguageData:
         config: LanguageDataConfig | None = None,
         seed: int = 71213,
     ) -> None:
-        """Collect the rows; `terms` are tables of `training.data.terms`."""
+        """Collect the rows; `terms` are tables of terms."""
         self.config = config or LanguageDataConfig()
         self.seed = seed
         self.rows = self._rows(collection)

@@ -23,7 +23,8 @@ from crawler.errors import UsageError
 from training import url_language, url_pair
 from training.command import run_script
 from training.data.build import build
-from training.url_language import LanguageProfile, read_profile
+from training.profile import read_profile
+from training.url_language import LanguageProfile
 from training.url_pair import PairProfile
 
 PACKAGES = Path(__file__).with_name("packages.txt")
@@ -52,19 +53,20 @@ def main(words: Sequence[str]) -> None:
     short = few if profile.share < 1 else []
     language = url_language.run(
         read_profile(
+            "language",
             LanguageProfile,
-            ["language-hashed", *common, *short, f"out={out / 'language'}"],
+            "hashed",
+            [*common, *short, f"out={out / 'language'}"],
         )
     )
     few = ["words.loop.max_epochs=1", "words.texts=5000"]
     short = few if profile.share < 1 else []
     pair = url_pair.run(
         read_profile(
+            "pair",
             PairProfile,
-            [
-                *("pair-hashed", *common, *short),
-                *(f"out={out / 'pair'}", f"languages={language}"),
-            ],
+            "hashed",
+            [*common, *short, f"out={out / 'pair'}", f"languages={language}"],
         )
     )
     for path in (language, pair):
@@ -105,4 +107,4 @@ def download(packages: Sequence[str], folder: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    run_script(main)
+    run_script(main, __doc__)

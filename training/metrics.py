@@ -194,6 +194,24 @@ def one_to_one_recall(
     return found / max(1, len(set(gold))), found / max(1, len(kept))
 
 
+def n_best_recall(
+    scored: Iterable[Scored], gold: Collection[tuple[str, str]], n: int
+) -> float:
+    """Share of the gold pairs whose second URL is among the n best of the first one.
+
+    Without a 1-1 rule, as Yandex (2016), table 1.
+
+    >>> scored = [(0.9, "e1", "f2"), (0.4, "e1", "f1")]
+    >>> [n_best_recall(scored, [("e1", "f1")], n) for n in (1, 2)]
+    [0.0, 1.0]
+    """
+    best: dict[str, list[str]] = {}
+    for _, a, b in sorted(scored, key=_best_first):
+        best.setdefault(a, []).append(b)
+    found = sum(b in best.get(a, [])[:n] for a, b in set(gold))
+    return found / max(1, len(set(gold)))
+
+
 def _best_first(row: Scored) -> tuple[float, int]:
     """Equal scores come in the order of a hash.
 

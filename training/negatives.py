@@ -1,4 +1,4 @@
-"""Negatives: pairs of URLs that are not translations of each other.
+r"""Negatives: pairs of URLs that are not translations of each other.
 
 García-Romero et al. (2024), section 3.1 and Appendix A, with the details of the
 authors' code where the paper is silent: random match, maximum Jaccard similarity, and
@@ -9,19 +9,42 @@ as the paper takes them from WMT16 (`linked_negatives`), and other pages of its 
 
 No generator gives a pair that may be true: `Closure` knows the translation groups, the
 handles and the aliases of the pages that are known to be parallel.
+
+As a program it makes the synthetic ones of a table of pairs, site by site, and prints
+how many each generator gave:
+
+    python -m training.negatives pairs=DATA/url_pairs.tsv.gz out=negatives.tsv.gz \
+        [methods=1,2,3,4,5] [k=3] [seed=71213]
+
+`methods` are the numbers of the paper's Table 5: 1 random match, 2 maximum Jaccard
+similarity, 3 removal of tokens; 4, 5, 6 the same, monolingual. `k` is the number of
+negatives of a pair and method.
 """
 
 from __future__ import annotations
 
 import random
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
-from crawler.data import Lang
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from crawler.config import load_profile
+from crawler.data import Lang, Site
+from crawler.errors import UsageError
 from crawler.handles import handle_of, stripped_forms
 from crawler.unionfind import UnionFind
-from training.data.tables import UrlPair
+from crawler.urls import site_of
+from training.command import run_script
+from training.data.tables import COLUMNS, UrlPair, read_negatives, write_table
 
 _EXTENSION = re.compile(r"\.(?:x?html?|php\d?|aspx?|jsp|md)$")
 _INDEX = re.compile(r"/(?:index|default|home)$")
@@ -110,20 +133,60 @@ def max_jaccard(pairs: Sequence[UrlPair], k: int, rng: random.Random) -> list[Ur
     """For each pair its first URL with the k most similar second ones of other pairs.
 
     Similarity is the Jaccard index of the resources' tokens, ties by that of their
-    characters. `rng` is unused: all generators have one signature.
+    characters, then by URL. `rng` is unused: all generators have one signature.
     """
-    negatives = []
-    for a, own in pairs:
-        ranked = sorted(
-            {b for _, b in pairs if b != own},
-            key=lambda b: (
-                -jaccard(token_set(a), token_set(b)),
-                -jaccard(frozenset(_cut(a)[1]), frozenset(_cut(b)[1])),
-                b,
-            ),
-        )
-        negatives += [(a, b) for b in ranked[:k]]
+    targets = sorted({b for _, b in pairs})
+    place = {b: i for i, b in enumerate(targets)}
+    tokens, characters = (
+        _Sets(map(token_set, targets)),
+        _Sets(map(_characters, targets)),
+    )
+    negatives: list[UrlPair] = []
+    for start in range(0, len(pairs), _BLOCK):
+        block = pairs[start : start + _BLOCK]
+        alike = tokens.jaccard([token_set(a) for a, _ in block])
+        ties = characters.jaccard([_characters(a) for a, _ in block])
+        for (a, own), first, second in zip(block, alike, ties):
+            first[place[own]] = -1.0
+            kth = np.partition(first, -min(k, len(first)))[-min(k, len(first))]
+            near = np.flatnonzero(first >= max(kth, 0.0))
+            best = near[np.lexsort((-second[near], -first[near]))][:k]
+            negatives += ((a, targets[i]) for i in best.tolist())
     return negatives
+
+
+_BLOCK = 256  # pairs that are compared with all targets at once
+
+
+def _characters(url: str) -> frozenset[str]:
+    return frozenset(_cut(url)[1])
+
+
+class _Sets:
+    """Sets as the rows of a sparse matrix, to be compared with many others at once."""
+
+    def __init__(self, sets: Iterable[frozenset[str]]) -> None:
+        self._columns: dict[str, int] = {}
+        self._matrix = self._rows(list(sets))
+        self._sizes = self._matrix.sum(axis=1)
+
+    def jaccard(self, others: Sequence[frozenset[str]]) -> npt.NDArray[np.float64]:
+        """(others, sets): shared over all; 0 for two empty sets."""
+        known = [{item for item in one if item in self._columns} for one in others]
+        shared = (self._rows(known) @ self._matrix.T).toarray()
+        sizes = np.array([len(one) for one in others])
+        every = sizes[:, None] + self._sizes[None, :] - shared
+        return np.asarray(shared / np.maximum(every, 1))
+
+    def _rows(self, sets: Sequence[AbstractSet[str]]) -> Any:  # scipy has no stubs
+        columns = [
+            self._columns.setdefault(item, len(self._columns))
+            for one in sets
+            for item in one
+        ]
+        ends = np.cumsum([0, *(len(one) for one in sets)])
+        shape = (len(sets), max(1, len(self._columns)))
+        return csr_array((np.ones(len(columns)), columns, ends), shape=shape)
 
 
 def remove_tokens(
@@ -176,9 +239,14 @@ def synthetic_negatives(
     methods: Iterable[int] = PAPER_CHOICE,
     k: int = 3,  # the authors' default per positive and generator
     seed: int = 71213,
+    counts: Counter[str] | None = None,
 ) -> list[UrlPair]:
-    """The paper's negatives for the pairs of one site, without any that may be true."""
+    """The paper's negatives for the pairs of one site, without any that may be true.
+
+    `counts` gets the pairs that each method made, and those that were left out.
+    """
     rng = random.Random(seed)
+    counts = Counter() if counts is None else counts
     negatives: set[UrlPair] = set()
     for method in methods:
         generate, monolingual = GENERATORS[method]
@@ -187,9 +255,13 @@ def synthetic_negatives(
             if monolingual
             else [pairs]
         )
-        for source in sources:
-            negatives.update(generate(source, k, rng))
-    return sorted(pair for pair in negatives if not closure.related(*pair))
+        made = [pair for source in sources for pair in generate(source, k, rng)]
+        kept = {pair for pair in made if not closure.related(*pair)}
+        counts[f"made/{method}"] += len(made)
+        counts["dropped/may be true"] += sum(pair not in kept for pair in made)
+        counts["dropped/made before"] += len(kept & negatives)
+        negatives |= kept
+    return sorted(negatives)
 
 
 # ------------------------------------------------------------------ genuine ones
@@ -251,3 +323,58 @@ def site_negatives(
     rest = [url for url in others if url not in chosen]
     chosen.update(dict.fromkeys(rng.sample(rest, min(far, len(rest)))))
     return [(a, url) for url in chosen]
+
+
+# ------------------------------------------------------------------ the program
+
+
+@dataclass(frozen=True, slots=True)
+class NegativesProfile:
+    """The words of the command line."""
+
+    pairs: str = ""  # a table with the columns url_a and url_b
+    out: str = ""
+    methods: tuple[int, ...] = PAPER_CHOICE
+    k: int = 3
+    seed: int = 71213
+
+
+def main(words: Sequence[str]) -> None:
+    """Make the negatives of a table, and print numbers and a sample."""
+    profile = load_profile(NegativesProfile, None, words)
+    if not profile.pairs or not profile.out:
+        raise UsageError("give pairs=TABLE and out=TABLE (--help has an example)")
+    if unknown := set(profile.methods) - set(GENERATORS):
+        raise UsageError(
+            f"methods: {min(unknown)} is not one of 1 to {len(GENERATORS)}"
+        )
+    path = Path(profile.pairs)
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such table")
+    counts: Counter[str] = Counter()
+    pairs = list(read_negatives(path, counts))
+    closure = Closure(pairs)
+    by_site: dict[Site, list[UrlPair]] = defaultdict(list)
+    for pair in pairs:
+        by_site[site_of(pair[0])].append(pair)
+    found: list[UrlPair] = []
+    for _, listed in sorted(by_site.items()):
+        found += synthetic_negatives(
+            listed,
+            closure,
+            methods=profile.methods,
+            k=profile.k,
+            seed=profile.seed,
+            counts=counts,
+        )
+    written = write_table(Path(profile.out), COLUMNS["negatives"], found)
+    for name, count in sorted(counts.items()):
+        print(f"{name:24}{count:12,}")
+    print(f"{written:,} negatives of {len(pairs):,} pairs of {len(by_site):,} sites")
+    for a, b in random.Random(profile.seed).sample(found, min(5, len(found))):
+        print(f"  {a}  {b}")
+    print(f"written to {profile.out}")
+
+
+if __name__ == "__main__":
+    run_script(main, __doc__)

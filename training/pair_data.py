@@ -32,7 +32,7 @@ from crawler.urls import site_of
 from models.url_pair import UrlView
 from training.data.splits import JUDGED_SITES, TRAIN, left_out
 from training.data.tables import PairRow, UrlPair, read_terms
-from training.negatives import site_negatives, synthetic_negatives
+from training.negatives import PAPER_CHOICE, site_negatives, synthetic_negatives
 from training.protocol import Collection, capped
 
 _NEGATIVES = 13  # of a pair (the paper's Table 2)
@@ -43,9 +43,11 @@ _WORD = re.compile(r"[^\W\d_]+")
 class PairDataConfig:
     """Numbers of pairs, and the kind of negatives."""
 
-    max_per_host: int = 100  # of each kind
-    max_per_site: int = 1_200  # Wikipedia has hosts in 300 languages
-    negatives: str = "site"  # or linked, where DATA has negatives.tsv.gz; or synthetic
+    max_per_host: int = 100  # of each kind; 0: no limit
+    max_per_site: int = 1_200  # Wikipedia has hosts in 300 languages; 0: no limit
+    negatives: str = "site"  # or linked, where DATA has `negatives`; or synthetic
+    methods: tuple[int, ...] = PAPER_CHOICE  # of the synthetic ones
+    k: int = 3  # synthetic negatives of a pair and method
     pool: int = 600  # other URLs of a site that negatives are taken from
     without: tuple[Site, ...] = JUDGED_SITES  # sites to leave out
     share: float = 1.0  # of the sites, for learning curves
@@ -90,14 +92,22 @@ def labelled_pairs(
             f"unknown negatives {config.negatives!r} (site, linked or synthetic)"
         )
     if config.negatives == "linked" and not collection.linked:
-        raise UsageError("no negatives.tsv.gz there (the builders write it)")
+        raise UsageError(
+            "the data have no table `negatives` (hreflang and lett make it)"
+        )
     if config.negatives == "synthetic":
         by_site: dict[Site, list[UrlPair]] = defaultdict(list)
         for row in positives:
             found.append(LabelledPair(row.url_a, row.url_b, True, not row.code_only))
             by_site[row.site].append((row.url_a, row.url_b))
         for pairs in by_site.values():
-            wrong = synthetic_negatives(pairs, collection.closure, seed=seed)
+            wrong = synthetic_negatives(
+                pairs,
+                collection.closure,
+                methods=config.methods,
+                k=config.k,
+                seed=seed,
+            )
             found += (LabelledPair(a, b, False, True) for a, b in wrong)
         return found
     for row in positives:
@@ -124,10 +134,11 @@ def _positives(
 ) -> list[PairRow]:
     dropped = sites_left_out(collection, config, seed)
     rows = [row for row in collection.pairs[TRAIN] if row.site not in dropped]
-    rows = capped(
-        rows, lambda row: (row.host, row.code_only), config.max_per_host, seed
-    )
-    return capped(rows, lambda row: row.site, config.max_per_site, seed)
+    if limit := config.max_per_host:
+        rows = capped(rows, lambda row: (row.host, row.code_only), limit, seed)
+    if limit := config.max_per_site:
+        rows = capped(rows, lambda row: row.site, limit, seed)
+    return rows
 
 
 TextPair = tuple[str, str]

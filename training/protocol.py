@@ -80,8 +80,11 @@ class Collection:
     counts: Counter[str]  # rows read, and bad ones by reason
 
     @classmethod
-    def read(cls, folder: Path) -> Collection:
-        """Read the tables of a folder of data; UsageError without URLs and pairs."""
+    def read(cls, folder: Path, only: str | None = None) -> Collection:
+        """Read the tables of a folder of data; UsageError without URLs and pairs.
+
+        `only` reads the URLs and pairs of one split, to need less memory.
+        """
         counts: Counter[str] = Counter()
         found = {name: find_table(folder, name) for name in COLUMNS}
         missing = [name for name in ("url_lang", "url_pairs") if not found[name]]
@@ -91,16 +94,22 @@ class Collection:
                 " with `bifocal data build`)"
             )
         fixed = read_splits(folder)
+        if only:
+            found = {name: _of_split(path, only) for name, path in found.items()}
         urls: dict[str, list[UrlRow]] = defaultdict(list)
         pairs: dict[str, list[PairRow]] = defaultdict(list)
         pools: dict[Site, set[str]] = defaultdict(set)
         if path := found["url_lang"]:
             for row in read_urls(path, counts):
-                if row.lang:
-                    urls[split_of(row.site, fixed)].append(row)
+                split = split_of(row.site, fixed)
+                if row.lang and only in (None, split):
+                    urls[split].append(row)
         if path := found["url_pairs"]:
             for pair in read_pairs(path, counts):
-                pairs[split_of(pair.site, fixed)].append(pair)
+                split = split_of(pair.site, fixed)
+                if only not in (None, split):
+                    continue
+                pairs[split].append(pair)
                 for url in (pair.url_a, pair.url_b):
                     pools[registered_domain(host_of(url))].add(url)
         if path := found["host_urls"]:
@@ -122,6 +131,12 @@ class Collection:
             Closure((p.url_a, p.url_b) for rows in pairs.values() for p in rows),
             counts,
         )
+
+
+def _of_split(path: Path | None, split: str) -> Path | None:
+    """The file of a split, where a table has one for each."""
+    part = path / f"{split}.parquet" if path else None
+    return part if part and part.exists() else path
 
 
 def capped(

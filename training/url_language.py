@@ -1,51 +1,55 @@
-"""Train P(language | URL): `python -m training.url_language PROFILE key=value ...`.
+"""Trains P(language | URL): `bifocal train language --profile PROFILE --data DATA`.
 
-Profiles are TOML files in `training/profiles`, or of your own:
+DATA is a folder of tables (`training.data.tables`). In the run's folder are then the
+curve, the checkpoints (a second start resumes) and the weights: `url_language.npz` for
+`models.url_language`, or a folder `model` for `models.encoder`. Dev decides the end of
+the training and the temperature; nothing reads test.
 
-    language-hashed   what ships: hashed n-grams and markers, minutes on a CPU core
-    language-compact  the paper's architecture at a hundredth of its size
-    language-base     the paper's: XLM-R base, fine-tuned; wants a GPU
-
-    python -m training.url_language language-hashed data=DATA out=runs/language
-
-DATA is a folder with `url_lang.tsv.gz`, `url_pairs.tsv.gz`, `host_urls.tsv.gz` and
-`splits.tsv.gz`. In `out` are then the curve, the checkpoints (a second start resumes)
-and the weights: `url_language.npz` for `models.url_language`, or a folder `model` for
-`models.encoder`. Dev decides when to stop and sets the temperature; nothing reads test.
+With `rows.variants` the rows are those of `training.language_data`, in memory; without,
+every URL of the train split as it stands, streamed from Parquet where DATA has it.
 """
 
 from __future__ import annotations
 
 import json
+import logging
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from crawler.config import load_profile, to_table
+from crawler.data import Lang
 from crawler.errors import UsageError
+from crawler.languages import all_languages, known_code
 from models.preprocess import url_text
-from training.command import run_script
-from training.data.splits import DEV
+from models.rules import UNKNOWN, URL2LANG_LABELS
+from training.data.splits import DEV, TRAIN
+from training.data.tables import find_table
 from training.distillation import DistillationConfig, LanguageTeacher
-from training.language_data import Example, LanguageData, LanguageDataConfig
-from training.loop import LoopConfig, Task, seed_everything, train, writes
+from training.encoders import EncoderConfig, EncoderNet
+from training.feed import Batch, ListRows, Rows, TableRows
+from training.language_data import LanguageData, LanguageDataConfig
+from training.loop import LoopConfig, Task, predict, seed_everything, train, writes
 from training.metrics import multi_class
-from training.networks import EncoderConfig, EncoderNet, HashedLanguageNet
+from training.networks import HashedLanguageNet
+from training.profile import how_to_crawl, term_tables, without_paths
 from training.protocol import MIN_ROWS, Collection, label_of, language_rows
 from training.temperature import fit_temperature
 
-T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
 # Beyond 2 dev gains less than its noise, and probabilities are believed too much.
 _TRUST = (1.0, 1.25, 1.5, 1.75, 2.0)
-PROFILES = Path(__file__).parent / "profiles"
+_IGNORED = -100  # label of rows that are not learned: torch's default
+_TOKENIZER_TEXTS = 1_000_000  # that a new tokenizer is trained on
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +67,10 @@ class LanguageProfile:
 
     data: str = ""
     out: str = ""
-    terms: tuple[str, ...] = ()  # tables of `training.data.terms`
+    terms: tuple[str, ...] = ()  # tables; default: that of DATA
     architecture: str = "hashed"  # or encoder
-    label_smoothing: float = 0.02
+    labels: str = "all"  # languages that Bifocal knows, or url2lang: the paper's 161
+    label_smoothing: float = 0.0
     rows: LanguageDataConfig = field(default_factory=LanguageDataConfig)
     hashed: HashedConfig = field(default_factory=HashedConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
@@ -73,93 +78,158 @@ class LanguageProfile:
     loop: LoopConfig = field(default_factory=LoopConfig)
 
 
-def main(words: Sequence[str]) -> None:
-    """Read the profile, train, calibrate, and write the weights."""
-    profile = read_profile(LanguageProfile, words)
-    run(profile)
+@dataclass(frozen=True)
+class LanguageBatches:
+    """(URL, language) rows → arrays: those of the network, and the label of each."""
+
+    inputs: Callable[[Sequence[str]], Batch]
+    text: Callable[[str], str]
+    index: dict[Lang, int]
+    without: re.Pattern[str] | None  # URLs that are not learned
+    urls: bool  # the URLs themselves too, for a teacher
+
+    def __call__(self, rows: Sequence[Sequence[Any]]) -> Batch:
+        """The arrays of a batch; the first cells of a row are URL and language."""
+        urls = [row[0] for row in rows]
+        batch = self.inputs([self.text(url) for url in urls])
+        labels = [self.index.get(row[1], _IGNORED) for row in rows]
+        if self.without:
+            left_out = map(self.without.match, urls)
+            labels = [_IGNORED if out else n for out, n in zip(left_out, labels)]
+        batch["label"] = np.array(labels)
+        if self.urls:
+            batch["urls"] = urls
+        return batch
+
+
+def _sites(names: Iterable[str]) -> re.Pattern[str] | None:
+    """Matches the URLs of sites."""
+    listed = "|".join(map(re.escape, names))
+    pattern = rf"https?://(?:[^/]*\.)?(?:{listed})(?:[/:?]|$)"
+    return re.compile(pattern) if listed else None
+
+
+def _length(row: Sequence[Any]) -> int:
+    return len(row[0])
 
 
 def run(profile: LanguageProfile) -> Path:
-    """Train; the path of the weights."""
+    """Train, calibrate, and write the weights; their path."""
     started = time.monotonic()
-    out = Path(profile.out)
-    seed_everything(profile.loop.seed)
-    collection = Collection.read(Path(profile.data))
-    data = LanguageData(
-        collection,
-        [Path(table) for table in profile.terms],
-        profile.rows,
-        profile.loop.seed,
-    )
-    dev = language_rows(collection, DEV)
+    folder, config = Path(profile.data), profile.loop
+    if profile.labels not in ("all", "url2lang"):
+        raise UsageError(f"labels: {profile.labels!r} is not all or url2lang")
+    everything = (UNKNOWN, *sorted(all_languages()))
+    labels = everything if profile.labels == "all" else tuple(URL2LANG_LABELS)
+    seed_everything(config.seed)
+    epoch, texts, dev_rows = _rows(profile, folder)
+    dev = [(row.url, label_of(row)) for row in dev_rows]
+    if not dev:
+        raise UsageError(f"{folder}: no URLs of dev (are there enough sites?)")
     network: HashedLanguageNet | EncoderNet
-    text: Callable[[str], str]
     if profile.architecture == "hashed":
         size = profile.hashed
-        network = HashedLanguageNet(data.labels, size.buckets, size.width, size.dropout)
-        text = str  # the n-grams are taken from the URL itself
+        network = HashedLanguageNet(labels, size.buckets, size.width, size.dropout)
     else:
-        text = url_text
-        texts = (url_text(row.url) for row in data.rows)
-        network = EncoderNet(profile.encoder, data.labels, texts)
-    print(
-        f"{len(data.rows)} URLs in {len(data.labels) - 1} languages, {len(dev)} of dev;"
-        f" {sum(p.numel() for p in network.parameters()):,} parameters",
-        flush=True,
+        network = EncoderNet(profile.encoder, labels, map(url_text, texts()))
+    languages = [known_code(label) or label for label in labels]
+    index, learned = {x: i for i, x in enumerate(languages)}, profile.distillation
+    encode = LanguageBatches(
+        network.encode,
+        str if profile.architecture == "hashed" else url_text,
+        index,
+        _sites(profile.rows.without),
+        urls=bool(learned.teacher),
     )
-    index = {label: i for i, label in enumerate(data.labels)}
-    learned = profile.distillation
-    teacher = LanguageTeacher(learned, data.labels) if learned.teacher else None
+    logger.info(
+        "%d languages, %d URLs of dev, %s parameters",
+        len(labels) - 1,
+        len(dev),
+        f"{sum(p.numel() for p in network.parameters()):,}",
+    )
+    teacher = LanguageTeacher(learned, languages) if learned.teacher else None
 
-    def loss(batch: Sequence[Example]) -> Tensor:
-        urls = [row.url for row in batch]
-        scores = network([text(url) for url in urls])
+    def loss(net: nn.Module, batch: Batch) -> Tensor:
+        scores = net(batch)
         truth = nn.functional.cross_entropy(
             scores,
-            torch.tensor([index[row.lang] for row in batch], device=scores.device),
+            batch["label"],
             label_smoothing=profile.label_smoothing,
+            reduction="sum",
         )
-        return teacher.blend(truth, scores, urls) if teacher else truth
+        return teacher.blend(truth, scores, batch["urls"]) if teacher else truth
 
-    def dev_scores() -> Tensor:
-        urls = [text(row.url) for row in dev]
-        chunks = [urls[i : i + 256] for i in range(0, len(urls), 256)]
-        return torch.cat([network(chunk).float().cpu() for chunk in chunks])
+    truth = [lang for _, lang in dev]
 
-    def macro_f1() -> float:
-        answers = [data.labels[i] for i in dev_scores().argmax(1).tolist()]
-        return multi_class([label_of(row) for row in dev], answers, MIN_ROWS).f1
+    def macro_f1(scores: Tensor) -> float:
+        answers = [languages[i] for i in scores.argmax(1).tolist()]
+        return multi_class(truth, answers, MIN_ROWS).f1
 
-    best = train(Task(network, data.epoch, loss, macro_f1), profile.loop, out)
-    with torch.inference_mode():
-        if isinstance(network, HashedLanguageNet):
-            best, network.trust = fit_trust(network, macro_f1)
-        truth = torch.tensor([index.get(label_of(row), 0) for row in dev])
-        temperature = fit_temperature(dev_scores(), truth)
+    task = Task(
+        network,
+        epoch,
+        encode,
+        loss,
+        dev,
+        lambda net, batch: net(batch),
+        macro_f1,
+        "macro F1",
+        _length,
+    )
+    best = train(task, config, Path(profile.out))
+    if isinstance(network, HashedLanguageNet):
+        best, network.trust = fit_trust(network, lambda: macro_f1(predict(task)))
+    numbers = torch.tensor([index.get(lang, 0) for lang in truth])
+    temperature = fit_temperature(predict(task), numbers)
     meta = {
-        "labels": data.labels,
+        "labels": labels,
         "temperature": temperature,
         "trust": network.trust if isinstance(network, HashedLanguageNet) else None,
         "dev_macro_f1": best,
         "minutes": round((time.monotonic() - started) / 60, 1),
-        "profile": without_paths(to_table(profile)),
+        "profile": without_paths(profile),
     }
-    if isinstance(network, EncoderNet):
-        return write_encoder(out / "model", network, meta)
-    path = out / "url_language.npz"
-    if writes():
-        write_hashed(path, network, meta)
-    print(f"dev macro F1 {best:.4f}, temperature {temperature:.3f}: {path}")
+    path = _write(Path(profile.out), network, meta)
+    print(f"dev macro F1 {best:.4f}\n{how_to_crawl('language', path)}")
     return path
+
+
+def _rows(
+    profile: LanguageProfile, folder: Path
+) -> tuple[Callable[[int, int], Rows[Any]], Callable[[], Iterable[str]], Sequence[Any]]:
+    """The rows of an epoch, URLs for a tokenizer, and the rows of dev."""
+    if profile.rows.variants:
+        collection = Collection.read(folder)
+        terms = term_tables(folder, profile.terms)
+        data = LanguageData(collection, terms, profile.rows, profile.loop.seed)
+        logger.info("%d URLs to learn from", len(data.rows))
+        return (
+            lambda number, limit: ListRows(data.epoch(number, limit)),
+            lambda: (row.url for row in data.rows),
+            language_rows(collection, DEV),
+        )
+    table = find_table(folder, "url_lang")
+    if not table or not (table / f"{TRAIN}.parquet").exists():
+        raise UsageError(
+            f"{folder}: rows without variants come from url_lang/train.parquet (make it"
+            " with `bifocal data build`)"
+        )
+    stream = TableRows(table / f"{TRAIN}.parquet", ("url", "lang"))
+    logger.info("%d URLs to learn from", len(stream))
+    return (
+        lambda _, limit: TableRows(table / f"{TRAIN}.parquet", ("url", "lang"), limit),
+        lambda: (row[0] for row in islice(stream.read(0, _TOKENIZER_TEXTS), None)),
+        language_rows(Collection.read(folder, only=DEV), DEV),
+    )
 
 
 def fit_trust(
     network: HashedLanguageNet, macro_f1: Callable[[], float]
 ) -> tuple[float, float]:
-    """The best macro F1 on dev, and how much more the markers count for it.
+    """The best macro F1 on dev, and the factor of the markers that gives it.
 
-    Training shows markers less often than they come, and with slugs in any language,
-    for words to be read at all; so it believes them too little.
+    Training has markers less often than the web, and slugs in any language, so that
+    words are learned; so it believes markers too little.
     """
     scores = []
     for network.trust in _TRUST:
@@ -168,10 +238,19 @@ def fit_trust(
     return best, -trust
 
 
-def write_encoder(folder: Path, network: EncoderNet, meta: object) -> Path:
-    """A folder that `models.encoder` loads, with what it was trained by."""
+def _write(out: Path, network: HashedLanguageNet | EncoderNet, meta: Any) -> Path:
+    if isinstance(network, EncoderNet):
+        return write_encoder(out / "model", network, meta)
+    path = out / "url_language.npz"
     if writes():
-        network.save(folder)
+        write_hashed(path, network, meta)
+    return path
+
+
+def write_encoder(folder: Path, network: EncoderNet, meta: dict[str, Any]) -> Path:
+    """A folder that `models.encoder` loads, and the profile of its training."""
+    if writes():
+        network.save(folder, float(meta["temperature"]))
         (folder / "training.json").write_text(json.dumps(meta, indent=1), "utf-8")
     return folder
 
@@ -198,29 +277,6 @@ def quantize(table: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any
 
 
 def as_array(weights: Tensor) -> npt.NDArray[Any]:
-    """Trained weights, from whatever device."""
+    """Trained weights as an array, from any device."""
     array: npt.NDArray[Any] = weights.detach().cpu().numpy()
     return array
-
-
-def without_paths(table: dict[str, Any]) -> dict[str, Any]:
-    """A profile as it may be published: no folders of the machine that it ran on."""
-    paths = ("data", "out", "terms", "languages", "distillation")
-    return {key: value for key, value in table.items() if key not in paths}
-
-
-def read_profile(kind: type[T], words: Sequence[str]) -> T:
-    """A profile by name or file, and `key=value` words; with data and out."""
-    if not words:
-        names = ", ".join(sorted(path.stem for path in PROFILES.glob("*.toml")))
-        raise UsageError(f"no profile (give one of {names}, or a TOML file)")
-    path = PROFILES / f"{words[0]}.toml"
-    profile = load_profile(kind, path if path.exists() else words[0], words[1:])
-    for key in ("data", "out"):
-        if not getattr(profile, key):
-            raise UsageError(f"{words[0]}: no {key} folder (add {key}=FOLDER)")
-    return profile
-
-
-if __name__ == "__main__":
-    run_script(main)

@@ -1,33 +1,24 @@
-"""Train P(parallel | URL, URL): `python -m training.url_pair PROFILE key=value ...`.
-
-Profiles are TOML files in `training/profiles`, or of your own:
-
-    pair-hashed   what ships: word vectors and a small network, minutes on a CPU core
-    pair-compact  the paper's architecture at a hundredth of its size
-    pair-base     the paper's: XLM-R base, fine-tuned; wants a GPU
-
-    python -m training.url_pair pair-hashed data=DATA out=runs/pair \
-        languages=runs/language/url_language.npz 'terms=["titles.tsv.gz", ...]'
+"""Trains P(parallel | URL, URL): `bifocal train pair --profile PROFILE --data DATA`.
 
 The folders are those of `training.url_language`, which comes first: the hashed pair
-model sees what languages that one finds in both URLs. It is trained in two stages:
+model sees the languages that one finds in both URLs. It is trained in two stages:
 
-1. word vectors: slugs, titles and dictionary entries that translate each other are to
-   be nearer than the other texts of a batch (InfoNCE; van den Oord et al., 2018);
+1. word vectors (`training.word_vectors`);
 2. boosted trees on the features of `models.url_pair`. They must not see vectors that
    know a pair's own slugs, or they would trust vectors more than new sites deserve. So
    the features of a site's pairs are made with vectors that were trained without its
-   fold (cross-fitting), and only what ships has vectors of all sites.
+   fold (cross-fitting), and only the weights that ship have vectors of all sites.
 
-The encoders see both URLs as one text, and have one logit.
+The encoders see both URLs as one text, and have one logit. Their rows are written to
+OUT/rows.parquet once, and streamed from there.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,60 +26,37 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from accelerate import PartialState
 from torch import Tensor, nn
 
-from crawler.config import to_table
-from crawler.data import Site
+from crawler.atomic import atomic_file
 from crawler.errors import UsageError
+from models.encoder import TextEncoder
 from models.preprocess import pair_text
 from models.trees import Trees
 from models.url_language import HashedUrlLanguageModel
-from models.url_pair import FEATURES, PairFeatures, UrlView, word_ngrams
-from training.command import run_script
+from models.url_pair import FEATURES, PairFeatures
 from training.data.splits import DEV, fold_of
 from training.distillation import DistillationConfig, PairTeacher
-from training.loop import LoopConfig, Task, seed_everything, train, writes
+from training.encoders import EncoderConfig, EncoderNet
+from training.feed import Batch, TableRows
+from training.loop import LoopConfig, Task, predict, seed_everything, train, writes
 from training.metrics import binary
-from training.networks import EncoderConfig, EncoderNet
 from training.pair_data import (
     LabelledPair,
     PairDataConfig,
-    TextPair,
     Texts,
     labelled_pairs,
     sites_left_out,
 )
+from training.profile import how_to_crawl, term_tables, without_paths
 from training.protocol import Collection, JudgedPair, pair_rows
 from training.temperature import fit_temperature
 from training.trees import TreesConfig, grow
-from training.url_language import (
-    as_array,
-    quantize,
-    read_profile,
-    without_paths,
-    write_encoder,
-)
+from training.url_language import write_encoder
+from training.word_vectors import WordVectorConfig, train_words
 
-
-@dataclass(frozen=True, slots=True)
-class WordVectorConfig:
-    """The first stage: 2**17 x 48 bytes are 6.3 MB."""
-
-    buckets: int = 2**17
-    width: int = 48
-    dropout: float = 0.15  # of n-grams
-    temperature: float = 0.07  # of the softmax over a batch (CLIP's first value)
-    texts: int = 120_000  # pairs of texts per epoch
-    loop: LoopConfig = field(
-        default_factory=lambda: LoopConfig(
-            learning_rate=3e-3,
-            schedule="linear",
-            weight_decay=0.0,
-            max_epochs=12,
-            patience=12,
-            batch_size=512,
-        )
-    )
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +65,7 @@ class PairProfile:
 
     data: str = ""
     out: str = ""
-    terms: tuple[str, ...] = ()  # tables of `training.data.terms`
+    terms: tuple[str, ...] = ()  # tables; default: that of DATA
     languages: str | None = None  # weights of the language model; default: shipped
     architecture: str = "hashed"  # or encoder
     folds: int = 2  # of the train sites, for vectors that do not know them
@@ -110,22 +78,22 @@ class PairProfile:
     loop: LoopConfig = field(default_factory=LoopConfig)
 
 
-def main(words: Sequence[str]) -> None:
-    """Read the profile, train, calibrate, and write the weights."""
-    run(read_profile(PairProfile, words))
-
-
 def run(profile: PairProfile) -> Path:
-    """Train; the path of the weights."""
+    """Train, calibrate, and write the weights; their path."""
     started = time.monotonic()
+    folder, out = Path(profile.data), Path(profile.out)
     seed_everything(profile.loop.seed)
-    collection = Collection.read(Path(profile.data))
+    collection = Collection.read(folder)
     dev = pair_rows(collection, DEV)
     rows = labelled_pairs(collection, profile.rows, profile.loop.seed)
-    print(
-        f"{sum(row.parallel for row in rows)} pairs and"
-        f" {sum(not row.parallel for row in rows)} negatives; {len(dev)} rows of dev",
-        flush=True,
+    positives = sum(row.parallel for row in rows)
+    if not positives or not dev:
+        raise UsageError(f"{folder}: no pairs to learn from, or none of dev")
+    logger.info(
+        "%d pairs and %d negatives to learn from; %d rows of dev",
+        positives,
+        len(rows) - positives,
+        len(dev),
     )
     if profile.architecture == "encoder":
         return _train_encoder(profile, rows, dev)
@@ -133,7 +101,7 @@ def run(profile: PairProfile) -> Path:
         raise UsageError("trees have no teacher (distillation is for encoders)")
     texts = Texts(
         collection,
-        [Path(table) for table in profile.terms],
+        term_tables(folder, profile.terms),
         sites_left_out(collection, profile.rows, profile.loop.seed),
         seed=profile.loop.seed,
     )
@@ -143,10 +111,12 @@ def run(profile: PairProfile) -> Path:
     for fold in sorted(set(folds.tolist())):
         chosen = np.flatnonzero(folds == fold)
         unknown = {rows[i].site for i in chosen}
-        vectors = _train_words(profile, texts, collection, f"words-{fold}", unknown)
+        vectors = train_words(
+            profile.words, texts, collection, out / f"words-{fold}", unknown
+        )
         features = PairFeatures(_read_back(*vectors), languages)
         inputs[chosen] = _inputs(features, [rows[i] for i in chosen])
-    table, scale = _train_words(profile, texts, collection, "words")
+    table, scale = train_words(profile.words, texts, collection, out / "words")
     features = PairFeatures(_read_back(table, scale), languages)
     trees = _grow_trees(profile, inputs, rows)
     scores = torch.from_numpy(trees.scores(_inputs(features, dev)))
@@ -159,9 +129,9 @@ def run(profile: PairProfile) -> Path:
         "dev_macro_f1": best,
         "texts": {name: len(found) for name, found in texts.sources.items()},
         "minutes": round((time.monotonic() - started) / 60, 1),
-        "profile": without_paths(to_table(profile)),
+        "profile": without_paths(profile),
     }
-    path = Path(profile.out) / "url_pair.npz"
+    path = out / "url_pair.npz"
     if writes():
         np.savez_compressed(
             path,
@@ -170,97 +140,14 @@ def run(profile: PairProfile) -> Path:
             table_scale=scale,
             **trees.arrays(),
         )
-    print(f"dev macro F1 {best:.4f}, temperature {temperature:.3f}: {path}")
+    print(f"dev macro F1 {best:.4f}\n{how_to_crawl('pair', path)}")
     return path
 
 
 def _read_back(table: npt.NDArray[Any], scale: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The vectors as the shipped model will see them, in their 8 bits."""
+    """The vectors as the model will read them, of 8 bits."""
     vectors: npt.NDArray[Any] = table.astype(np.float32) * scale
     return vectors
-
-
-# ------------------------------------------------------------------ word vectors
-
-
-class WordVectors(nn.Module):
-    """Texts as the sum of their words, a word as the scaled sum of its n-grams."""
-
-    def __init__(self, config: WordVectorConfig) -> None:
-        super().__init__()
-        self.dropout = config.dropout
-        self.table = nn.EmbeddingBag(config.buckets, config.width, mode="sum")
-        nn.init.normal_(self.table.weight, std=0.1)
-        self._ngrams: dict[str, npt.NDArray[np.int64]] = {}
-
-    def forward(self, texts: Sequence[str]) -> Tensor:
-        """(texts, width), of length 1."""
-        words = [text.split() for text in texts]
-        self._learn({word for row in words for word in row})
-        ngrams = [self._ngrams[word] for row in words for word in row]
-        counts = np.array([len(found) for found in ngrams])
-        per_text = np.array([sum(len(self._ngrams[w]) for w in row) for row in words])
-        device = self.table.weight.device
-        weight = torch.from_numpy(np.repeat(counts**-0.5, counts)).float().to(device)
-        if self.training:
-            weight = weight * (torch.rand(len(weight), device=device) > self.dropout)
-        summed = self.table(
-            torch.from_numpy(np.concatenate(ngrams)).to(device),
-            torch.from_numpy(np.cumsum(per_text) - per_text).to(device),
-            per_sample_weights=weight,
-        )
-        return nn.functional.normalize(summed, dim=1)
-
-    def _learn(self, words: set[str]) -> None:
-        new = sorted(words - self._ngrams.keys())
-        if new:
-            rows = word_ngrams(new, self.table.weight.shape[0])
-            for word, row in zip(new, rows):
-                self._ngrams[word] = row[row > 0]
-
-
-def _train_words(
-    profile: PairProfile,
-    texts: Texts,
-    collection: Collection,
-    name: str,
-    left_out: AbstractSet[Site] = frozenset(),
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """A table of n-gram vectors in 8 bits, and the scale of its columns."""
-    config = profile.words
-    network = WordVectors(config)
-    dev = [
-        (UrlView.of(row.url_a), UrlView.of(row.url_b))
-        for row in collection.pairs[DEV]
-        if not row.code_only
-    ]
-    held_out = [
-        (" ".join(a.name), " ".join(b.name)) for a, b in dev if a.name and b.name
-    ]
-
-    def loss(batch: Sequence[TextPair]) -> Tensor:
-        # a text that stands twice would be its own negative
-        unique = list(
-            {b: (a, b) for a, b in {a: (a, b) for a, b in batch}.values()}.values()
-        )
-        one, two = (network(side) for side in zip(*unique))
-        scores = one @ two.T / config.temperature
-        truth = torch.arange(len(unique), device=scores.device)
-        forth = nn.functional.cross_entropy(scores, truth)
-        back = nn.functional.cross_entropy(scores.T, truth)
-        return (forth + back) / 2
-
-    def margin() -> float:
-        """How much nearer true slugs of dev are than those of other pages."""
-        one, two = (network(side) for side in zip(*held_out))
-        return float((one * two).sum(1).mean() - (one @ two.T).mean())
-
-    def epoch(number: int, limit: int) -> Sequence[TextPair]:
-        return texts.epoch(number, min(config.texts, limit), left_out)
-
-    task = Task(network, epoch, loss, margin)
-    train(task, config.loop, Path(profile.out) / name)
-    return quantize(as_array(network.table.weight))
 
 
 # ------------------------------------------------------------------ trees
@@ -295,47 +182,85 @@ def _inputs(
 # ------------------------------------------------------------------ encoders
 
 
+@dataclass(frozen=True)
+class PairBatches:
+    """(URL, URL, parallel) rows → arrays of one text each, and the truth."""
+
+    inputs: TextEncoder
+    urls: bool  # the URLs themselves too, for a teacher
+
+    def __call__(self, rows: Sequence[Sequence[Any]]) -> Batch:
+        """The arrays of a batch."""
+        batch: Batch = dict(self.inputs([pair_text(row[0], row[1]) for row in rows]))
+        batch["parallel"] = np.array([float(row[2]) for row in rows], dtype=np.float32)
+        if self.urls:
+            batch["urls"] = [(row[0], row[1]) for row in rows]
+        return batch
+
+
+def _length(row: Sequence[Any]) -> int:
+    return len(row[0]) + len(row[1])
+
+
 def _train_encoder(
     profile: PairProfile, rows: Sequence[LabelledPair], dev: Sequence[JudgedPair]
 ) -> Path:
-    network = EncoderNet(
-        profile.encoder,
-        ["parallel"],
-        (pair_text(row.url_a, row.url_b) for row in rows if row.parallel),
-    )
-
-    def scores(batch: Sequence[LabelledPair] | Sequence[JudgedPair]) -> Tensor:
-        logits: Tensor = network([pair_text(row.url_a, row.url_b) for row in batch])
-        return logits[:, 0]
-
-    def epoch(number: int, limit: int) -> Sequence[LabelledPair]:
-        first = torch.Generator().manual_seed(profile.loop.seed)
-        grown = torch.randperm(len(rows), generator=first)[:limit]
-        order = torch.Generator().manual_seed(profile.loop.seed + number)
-        return [rows[i] for i in grown[torch.randperm(len(grown), generator=order)]]
-
+    out = Path(profile.out)
+    table = _write_rows(out / "rows.parquet", rows, profile.loop.seed)
+    positives = (pair_text(row.url_a, row.url_b) for row in rows if row.parallel)
+    network = EncoderNet(profile.encoder, ["parallel"], positives)
     learned = profile.distillation
     teacher = PairTeacher(learned) if learned.teacher else None
+    judged = [(row.url_a, row.url_b, row.parallel) for row in dev]
+    truth = [row.parallel for row in dev]
 
-    def loss(batch: Sequence[LabelledPair]) -> Tensor:
-        logits = scores(batch)
-        labels = torch.tensor([float(row.parallel) for row in batch]).to(logits.device)
-        truth = nn.functional.binary_cross_entropy_with_logits(logits, labels)
-        pairs = [(row.url_a, row.url_b) for row in batch]
-        return teacher.blend(truth, logits, pairs) if teacher else truth
+    def loss(net: nn.Module, batch: Batch) -> Tensor:
+        scores = net(batch)[:, 0]
+        told = nn.functional.binary_cross_entropy_with_logits(
+            scores, batch["parallel"], reduction="sum"
+        )
+        return teacher.blend(told, scores, batch["urls"]) if teacher else told
 
-    def dev_scores() -> Tensor:
-        chunks = [dev[i : i + 256] for i in range(0, len(dev), 256)]
-        return torch.cat([scores(chunk).float().cpu() for chunk in chunks])
+    def macro_f1(scores: Tensor) -> float:
+        return binary(truth, scores.sigmoid().tolist()).macro_f1
 
-    def macro_f1() -> float:
-        truth = [row.parallel for row in dev]
-        return binary(truth, dev_scores().sigmoid().tolist()).macro_f1
+    task = Task(
+        network,
+        lambda _, limit: TableRows(table, ("url_a", "url_b", "parallel"), limit),
+        PairBatches(network.encode, urls=bool(learned.teacher)),
+        loss,
+        judged,
+        lambda net, batch: net(batch)[:, 0],
+        macro_f1,
+        "macro F1",
+        _length,
+    )
+    best = train(task, profile.loop, out)
+    temperature = fit_temperature(predict(task), torch.tensor(truth))
+    meta = {
+        "temperature": temperature,
+        "dev_macro_f1": best,
+        "profile": without_paths(profile),
+    }
+    path = write_encoder(out / "model", network, meta)
+    print(f"dev macro F1 {best:.4f}\n{how_to_crawl('pair', path)}")
+    return path
 
-    best = train(Task(network, epoch, loss, macro_f1), profile.loop, Path(profile.out))
-    meta = {"dev_macro_f1": best, "profile": without_paths(to_table(profile))}
-    return write_encoder(Path(profile.out) / "model", network, meta)
 
+def _write_rows(path: Path, rows: Sequence[LabelledPair], seed: int) -> Path:
+    """The rows in a random order, in which every prefix is a sample."""
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
 
-if __name__ == "__main__":
-    run_script(main)
+    resumes = path.exists() and path.with_name("last.pt").exists()
+    if writes() and not resumes:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        order = np.random.default_rng(seed).permutation(len(rows))
+        columns = {
+            name: [getattr(rows[i], name) for i in order]
+            for name in ("url_a", "url_b", "parallel")
+        }
+        with atomic_file(path) as file:
+            write_table(pa.table(columns), file, row_group_size=65_536)
+    PartialState().wait_for_everyone()
+    return path

@@ -30,7 +30,7 @@ Find parallel pages on bilingual sites.
 Three ways of use:
   scrapy crawl bilingual -a seeds=FILE -a langs=en,is     crawl, store and pair
   bifocal align runs/is1/warc --langs en,is --out DIR     pair again, from WARC files
-  python -m training.url_pair PROFILE                     train the URL models
+  bifocal train all --data data/mine                      train the URL models
 
 Around them:
   bifocal init icelandic --langs en,is    a folder to start from

@@ -56,8 +56,7 @@ ELSEWHERE = {
     "git clone": "the network",
     "cd ": "what follows is typed in tests/integration/test_before_a_crawl.py",
     "python -m pytest": "make test",
-    "python -m training.url": "hours; tests/unit/training",
-    'python -c "from pathlib import Path; from training': "tests/unit/training/data",
+    "bifocal train": "hours; tests/integration/test_training.py",
 }
 # Pages whose commands are lines of output, or need a class that is made up.
 TYPED = [

@@ -36,10 +36,11 @@ SOURCES = {
     name: f"training.data.{name.replace('-', '_')}"
     for name in (
         *("runs", "hreflang", "sitemaps", "common-crawl", "lett", "bitext"),
-        *("titles", "freedict", "localizations", "cldr"),
+        *("titles", "freedict", "localizations", "cldr", "sample"),
     )
 }
-WITHOUT_INPUT = ("cldr",)
+WITHOUT_INPUT = ("cldr", "sample")
+_URLS = "common-crawl"  # whose input need not be here
 
 
 class Builder(Protocol):
@@ -60,6 +61,9 @@ def build(
     if not inputs and name not in WITHOUT_INPUT:
         purpose = (builder.__doc__ or "").partition("\n")[0]
         raise UsageError(f"{name}: nothing to read ({purpose})")
+    for source in inputs if name != _URLS else ():
+        if not Path(source.partition("=")[0]).exists():
+            raise UsageError(f"{source}: there is no such file or folder")
     for source in inputs or [name]:
         counts = _make_part(builder, name, data, source, langs)
         shown = ", ".join(

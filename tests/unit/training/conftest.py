@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import argparse
 import gzip
 
 import pytest
@@ -65,3 +66,39 @@ def terms_file(tmp_path):
         ],
     )
     return path
+
+
+@pytest.fixture
+def bifocal_train(data_folder):
+    """`bifocal train` on these data: kind, profile, folder of the run, values."""
+    from training.cli import add_arguments, run
+
+    def train(kind, profile, out, *values, teacher=None):
+        parser = argparse.ArgumentParser()
+        add_arguments(parser)
+        words = ["--data", str(data_folder), "--out", str(out)]
+        words += ["--teacher", str(teacher)] if teacher else []
+        run(parser.parse_args([kind, "--profile", profile, *words, *values]))
+
+    return train
+
+
+@pytest.fixture
+def parquet_data(data_folder, tmp_path):
+    """The same URLs as `bifocal data build` would leave them."""
+    duckdb = pytest.importorskip("duckdb", reason="extra `train` is not installed")
+    folder = tmp_path / "parquet"
+    (folder / "url_lang").mkdir(parents=True)
+    for site, split in enumerate(["train"] * 4 + ["dev", "test"]):
+        duckdb.sql(
+            f"SELECT * FROM read_csv('{data_folder}/url_lang.tsv.gz', delim='\t')"
+            f" WHERE url LIKE '%site-{site}.org%'"
+        ).write_parquet(str(folder / "url_lang" / f"{split}-{site}.parquet"))
+    for split in ("train", "dev", "test"):
+        parts = f"SELECT * FROM '{folder}/url_lang/{split}-*.parquet'"
+        whole = folder / "url_lang" / f"{split}.parquet"
+        duckdb.sql(f"{parts} ORDER BY md5(url)").write_parquet(str(whole))
+    for part in (folder / "url_lang").glob("*-*.parquet"):
+        part.unlink()
+    (folder / "splits.tsv.gz").write_bytes((data_folder / "splits.tsv.gz").read_bytes())
+    return folder

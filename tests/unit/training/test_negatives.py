@@ -1,19 +1,27 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
+from collections import Counter
 
 import pytest
 
+from crawler.errors import UsageError
+from training.data.tables import read_negatives
 from training.negatives import (
     GENERATORS,
     Closure,
     alias_of,
+    jaccard,
+    main,
     max_jaccard,
     random_match,
     remove_tokens,
     resource_tokens,
     site_negatives,
     synthetic_negatives,
+    token_set,
 )
 
 SITE = "https://a.org"
@@ -59,6 +67,33 @@ def test_maximum_jaccard_takes_the_most_similar_target():
     assert first == (pairs[0][0], pairs[1][1])
 
 
+def by_hand(pairs, k):
+    """Maximum Jaccard similarity, one pair at a time."""
+    chosen = []
+    for a, own in pairs:
+        ranked = sorted(
+            {b for _, b in pairs if b != own},
+            key=lambda b: (
+                -jaccard(token_set(a), token_set(b)),
+                -jaccard(frozenset(a[len(SITE) :]), frozenset(b[len(SITE) :])),
+                b,
+            ),
+        )
+        chosen += [(a, b) for b in ranked[:k]]
+    return chosen
+
+
+@pytest.mark.parametrize("k", [1, 3, 50])
+def test_maximum_jaccard_is_that_of_each_pair_with_all_others(k):
+    rng = random.Random(k)
+    words = [*WORDS, *MOTS]
+    urls = [
+        f"{SITE}/{'/'.join(rng.choices(words, k=rng.randint(0, 3)))}" for _ in range(80)
+    ]
+    pairs = list(zip(urls[::2], urls[1::2]))
+    assert max_jaccard(pairs, k, rng) == by_hand(pairs, k)
+
+
 def test_removed_tokens_are_of_the_resource_only():
     for a, b in remove_tokens(PAIRS, 5, random.Random(1)):
         assert a.startswith(f"{SITE}/")
@@ -97,3 +132,39 @@ def test_genuine_negatives_are_of_the_site_and_half_of_them_near():
     assert len(set(others)) == 13
     assert not {*PAIRS[1], f"{SITE}/de/news"} & set(others)
     assert sum("nouvelles" in url or "/en/" in url for url in others) >= 6
+
+
+def test_the_program_writes_the_negatives_of_a_table_and_says_how_many(
+    tmp_path, capsys
+):
+    table, out = tmp_path / "url_pairs.tsv", tmp_path / "negatives.tsv.gz"
+    rows = "".join(f"{a}\ten\t{b}\tfr\n" for a, b in PAIRS)
+    table.write_text("url_a\tlang_a\turl_b\tlang_b\n" + rows)
+    main([f"pairs={table}", f"out={out}", "methods=1,6", "k=2", "seed=5"])
+    written = list(read_negatives(out, Counter()))
+    expected = synthetic_negatives(PAIRS, Closure(PAIRS), methods=(1, 6), k=2, seed=5)
+    assert written == expected
+    printed = capsys.readouterr().out
+    assert f"{len(written)} negatives of 6 pairs of 1 sites" in printed
+    assert "made/1" in printed
+    assert "made/2" not in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "give pairs="),
+        (["pairs=x", "out=y"], "there is no such table"),
+        (["pairs=x", "out=y", "methods=1,7"], "7 is not one of 1 to 6"),
+        (["pairs=x", "out=y", "method=1"], "did you mean 'methods'"),
+    ],
+)
+def test_wrong_words_are_one_clear_error(words, message):
+    with pytest.raises(UsageError, match=message):
+        main(words)
+
+
+def test_help_has_the_numbers_of_the_methods():
+    command = [sys.executable, "-m", "training.negatives", "--help"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "1 random match, 2 maximum Jaccard" in " ".join(printed.split())

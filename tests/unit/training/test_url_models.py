@@ -1,4 +1,4 @@
-"""Both training commands, end to end on sixty URLs."""
+"""The trainings of the hashed models, and the judgement, end to end on sixty URLs."""
 
 from __future__ import annotations
 
@@ -11,69 +11,56 @@ torch = pytest.importorskip("torch", reason="extra `train` is not installed")
 pytest.importorskip("accelerate", reason="extra `train` is not installed")
 
 from benchmarks import learning_curve  # noqa: E402
-from crawler.errors import ModelError, UsageError  # noqa: E402
-from models.encoder import XlmrUrlLanguageModel, XlmrUrlPairModel  # noqa: E402
-from models.onnx import OnnxUrlLanguageModel, OnnxUrlPairModel  # noqa: E402
+from crawler.errors import UsageError  # noqa: E402
 from models.url_language import HashedUrlLanguageModel  # noqa: E402
 from models.url_pair import FEATURES, HashedUrlPairModel, PairFeatures  # noqa: E402
-from training import (  # noqa: E402
-    appendix_a,
-    evaluate,
-    export,
-    url_language,
-    url_pair,
-)
+from training import appendix_a, evaluate, url_language  # noqa: E402
+from training.loop import load_tensors, to_device  # noqa: E402
+from training.networks import HashedLanguageNet  # noqa: E402
 
 pytestmark = pytest.mark.models
 
 URLS = ["https://x.org/is/frettir-vedur", "https://x.org/news-weather", "http://a.b/"]
-TINY_ENCODER = """encoder.vocabulary=300 encoder.layers=1 encoder.width=64
-    encoder.heads=1 loop.learning_rate=3e-3 loop.max_epochs=2""".split()
-TINY_HASHED = """hashed.buckets=4096 hashed.width=16 loop.max_epochs=4
+TINY_HASHED = """loop.workers=0 hashed.buckets=4096 hashed.width=16 loop.max_epochs=4
     rows.remarked=30 rows.slugs=30 loop.batch_size=32""".split()
-TINY_PAIRS = """words.buckets=4096 words.width=16 words.texts=128
+TINY_PAIRS = """words.loop.workers=0 words.buckets=4096 words.width=16 words.texts=128
     words.loop.max_epochs=2 words.loop.batch_size=32
     trees.trees=10 trees.min_rows=5""".split()
 
 
-def words(data_folder, out, *more):
-    return [f"data={data_folder}", f"out={out}", *more]
-
-
 @pytest.fixture
-def language_weights(data_folder, terms_file, tmp_path):
+def language_weights(bifocal_train, data_folder, terms_file, tmp_path):
     out = tmp_path / "language"
-    url_language.main(
-        [
-            "language-hashed",
-            *words(data_folder, out, f"terms={terms_file}"),
-            *TINY_HASHED,
-        ]
-    )
+    bifocal_train("language", "hashed", out, f"terms={terms_file}", *TINY_HASHED)
     return out / "url_language.npz"
 
 
-def test_the_hashed_language_model(language_weights):
+def test_the_hashed_language_model(language_weights, capsys):
     model = HashedUrlLanguageModel(language_weights)
     answers = model.predict(URLS)
     assert max(answers[0], key=answers[0].get) == "is"
     assert sum(answers[1].values()) == pytest.approx(1)
 
 
-def test_markers_are_trusted_as_dev_says():
-    from training.networks import HashedLanguageNet
+def test_the_last_lines_name_the_model_and_the_crawl(bifocal_train, tmp_path, capsys):
+    bifocal_train("language", "hashed", tmp_path / "run", *TINY_HASHED)
+    *_, figure, model, crawl = capsys.readouterr().out.splitlines()
+    path = tmp_path / "run/url_language.npz"
+    assert figure.startswith("dev macro F1 ")
+    assert model == f"model: {path}"
+    assert crawl.startswith("crawl with it: scrapy crawl bilingual")
+    assert crawl.endswith(f"-s URL_LANGUAGE_MODEL_DIR={path}")
 
+
+def test_markers_are_trusted_as_dev_says():
     network = HashedLanguageNet(["unk", "en", "is"], 4096, 16, 0.2)
     better_from = 1.5  # dev has nothing against more, but nothing for it either
     best = url_language.fit_trust(network, lambda: float(network.trust >= better_from))
     assert best == (1.0, better_from)
 
 
-def test_numpy_and_torch_agree(language_weights, data_folder):
+def test_numpy_and_torch_agree(language_weights):
     """The shipped code computes what was trained, but for the table's 8 bits."""
-    from training.loop import load_tensors
-    from training.networks import HashedLanguageNet
-
     model = HashedUrlLanguageModel(language_weights)
     network = HashedLanguageNet(model.labels, 4096, 16, 0.2)
     network.load_state_dict(
@@ -82,15 +69,16 @@ def test_numpy_and_torch_agree(language_weights, data_folder):
     with np.load(language_weights) as content:
         meta = json.loads(str(content["meta"]))
     network.trust = meta["trust"]
-    scores = network.eval()(URLS) / meta["temperature"]
+    batch = to_device(network.encode(URLS), torch.device("cpu"))
+    scores = network.eval()(batch) / meta["temperature"]
     expected = scores.softmax(1).detach().numpy()
     np.testing.assert_allclose(model.probabilities(URLS), expected, atol=0.02)
 
 
-def test_the_hashed_pair_model(data_folder, terms_file, language_weights, tmp_path):
+def test_the_hashed_pair_model(bifocal_train, terms_file, language_weights, tmp_path):
     out = tmp_path / "pair"
-    more = [f"terms={terms_file}", f"languages={language_weights}", *TINY_PAIRS]
-    url_pair.main(["pair-hashed", *words(data_folder, out, *more)])
+    values = [f"terms={terms_file}", f"languages={language_weights}", *TINY_PAIRS]
+    bifocal_train("pair", "hashed", out, *values)
     model = HashedUrlPairModel(
         out / "url_pair.npz", HashedUrlLanguageModel(language_weights)
     )
@@ -100,96 +88,35 @@ def test_the_hashed_pair_model(data_folder, terms_file, language_weights, tmp_pa
     assert model.predict([]) == []
 
 
-@pytest.mark.parametrize("negatives", ["site", "synthetic"])
-def test_encoders_are_trained_exported_and_loaded(data_folder, tmp_path, negatives):
-    out, onnx = tmp_path / "encoder", tmp_path / "onnx"
-    options = [*TINY_ENCODER, f"rows.negatives={negatives}"]
-    url_pair.main(["pair-compact", *words(data_folder, out, *options)])
-    export.main([str(out / "model"), str(onnx)])
-    pairs = [(URLS[0], URLS[1]), (URLS[1], URLS[2])]
-    full = XlmrUrlPairModel(out / "model", device="cpu").predict(pairs)
-    assert OnnxUrlPairModel(onnx).predict(pairs) == pytest.approx(full, abs=0.05)
-    assert OnnxUrlPairModel(onnx).predict([]) == []
-
-
-def test_a_language_encoder_goes_on_from_a_pretrained_one(
-    data_folder, tmp_path, monkeypatch
-):
-    first, second, onnx = (tmp_path / name for name in ("first", "second", "onnx"))
-    rows = ["rows.remarked=10", "rows.slugs=0"]
-    url_language.main(
-        ["language-compact", *words(data_folder, first, *TINY_ENCODER, *rows)]
+def test_both_models_by_one_command(bifocal_train, tmp_path, capsys):
+    """The terms are those of the folder of data, if it has any."""
+    language = [f"language.{value}" for value in TINY_HASHED]
+    pair = [f"pair.{value}" for value in TINY_PAIRS]
+    bifocal_train("all", "hashed", tmp_path / "both", *language, *pair)
+    assert capsys.readouterr().out.count("crawl with it") == 2
+    HashedUrlPairModel(
+        tmp_path / "both/pair/url_pair.npz",
+        HashedUrlLanguageModel(tmp_path / "both/language/url_language.npz"),
     )
-    options = [f"encoder.pretrained={first / 'model'}", "loop.max_epochs=1", *rows]
-    url_language.main(
-        [
-            "language-base",
-            *words(data_folder, second, *options),
-            "encoder.max_tokens=64",
-        ]
-    )
-    full = XlmrUrlLanguageModel(second / "model", device="cpu").predict(URLS)
-    export.main([str(second / "model"), str(onnx)])
-    small = OnnxUrlLanguageModel(onnx).predict(URLS)
-    assert set(small[0]) == set(full[0]) >= {"unk", "de", "en", "is"}
-    for one, two in zip(small, full):
-        assert one == pytest.approx(two, abs=0.05)
-
-
-@pytest.mark.parametrize("student", ["language-compact", "language-hashed"])
-def test_a_language_model_learns_from_a_teacher(
-    data_folder, terms_file, tmp_path, student
-):
-    teacher, out = tmp_path / "teacher", tmp_path / "student"
-    encoder, rows = TINY_ENCODER[:-1], ["rows.remarked=10", "rows.slugs=0"]
-    first = words(data_folder, teacher, *encoder, *rows, "loop.max_epochs=1")
-    url_language.main(["language-compact", *first])
-    size = TINY_HASHED if student == "language-hashed" else encoder
-    options = [f"distillation.teacher={teacher / 'model'}", "distillation.weight=1.0"]
-    url_language.main(
-        [student, *words(data_folder, out, *size, *rows, *options), "loop.max_epochs=2"]
-    )
-    # the truth has no weight here: what falls is the distance from the teacher
-    losses = [
-        float(row.split("\t")[2])
-        for row in (out / "curve.tsv").read_text().splitlines()[1:]
-    ]
-    assert losses[1] < losses[0]
-
-
-def test_a_pair_model_learns_from_a_teacher(data_folder, tmp_path):
-    teacher, out = tmp_path / "teacher", tmp_path / "student"
-    url_pair.main(["pair-compact", *words(data_folder, teacher, *TINY_ENCODER)])
-    option = f"distillation.teacher={teacher / 'model'}"
-    url_pair.main(["pair-compact", *words(data_folder, out, *TINY_ENCODER, option)])
-    assert len(XlmrUrlPairModel(out / "model", device="cpu").predict([URLS[:2]])) == 1
-    with pytest.raises(UsageError, match="trees have no teacher"):
-        url_pair.main(["pair-hashed", *words(data_folder, out, option)])
 
 
 def test_a_learning_curve_has_a_row_for_each_share(
     data_folder, terms_file, language_weights, tmp_path
 ):
-    terms = f"terms={terms_file}"
+    folders = [f"data={data_folder}", f"terms={terms_file}"]
     out = tmp_path / "curve"
-    learning_curve.main(
-        ["language", "language-hashed", *words(data_folder, out, terms), *TINY_HASHED]
-    )
+    learning_curve.main(["language", "hashed", *folders, f"out={out}", *TINY_HASHED])
     header, *rows = (out / "learning_curve.tsv").read_text().splitlines()
     assert header.split("\t")[:2] == ["share", "macro_f1"]
     assert [row.split("\t")[0] for row in rows] == ["0.25", "0.5", "1"]
-    more = [terms, f"languages={language_weights}", *TINY_PAIRS]
-    learning_curve.main(
-        ["pair", "pair-hashed", *words(data_folder, tmp_path / "pairs", *more)]
-    )
+    more = [f"out={tmp_path / 'pairs'}", f"languages={language_weights}", *TINY_PAIRS]
+    learning_curve.main(["pair", "hashed", *folders, *more])
     assert (tmp_path / "pairs" / "0.25" / "url_pair.npz").exists()
     with pytest.raises(UsageError, match="give one of language, pair"):
         learning_curve.main(["base"])
 
 
-def test_models_and_rules_are_judged_by_one_command(
-    data_folder, language_weights, tmp_path, capsys
-):
+def test_models_and_rules_are_judged_by_one_command(data_folder, tmp_path, capsys):
     out = tmp_path / "figures.json"
     evaluate.main(
         [
@@ -227,23 +154,29 @@ def test_features_are_numbers_from_0_to_1(language_weights):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("kind", "profile", "values", "message"),
     [
-        ([], "no profile"),
-        (["language-hashed"], "no data folder"),
-        (["language-hashed", "data=x"], "no out folder"),
-        (["language-hashed", "data=x", "out=y", "loop.lr=1"], "unknown key 'lr'"),
+        ("language", "bse", [], "did you mean 'base'"),
+        ("pair", "language-base", [], "not a pair profile"),
+        ("language", "hashed", ["loop.lr=1"], "unknown key 'lr'"),
+        ("language", "hashed", ["labels=mine"], "not all or url2lang"),
+        ("language", "hashed", ["data=/nowhere"], "/nowhere: not a folder"),
+        ("language", "hashed", ["out="], "which out folder"),
+        ("language", "hashed", ["loop.schedule=cosine"], "not inverse_sqrt or linear"),
+        ("language", "hashed", ["loop.precision=half"], "not auto, bf16 or no"),
+        ("language", "hashed", ["terms=/no"], "no such table of terms"),
+        ("language", "base", [], "train.parquet"),
+        ("pair", "compact", ["rows.negatives=made-up"], "unknown negatives"),
     ],
 )
-def test_bad_commands_are_one_clear_error(arguments, message):
+def test_bad_words_are_one_clear_error(
+    bifocal_train, tmp_path, kind, profile, values, message
+):
     with pytest.raises(UsageError, match=message):
-        url_language.main(arguments)
+        bifocal_train(kind, profile, tmp_path / "out", *values)
 
 
-def test_an_export_of_nothing_is_one_clear_error(tmp_path):
-    with pytest.raises(UsageError, match=r"no tokenizer\.json"):
-        export.export(tmp_path, tmp_path / "out")
-    with pytest.raises(ModelError, match="not an exported model"):
-        OnnxUrlPairModel(tmp_path)
-    with pytest.raises(ModelError, match="URL_PAIR_MODEL_DIR"):
-        OnnxUrlPairModel()
+def test_data_without_a_table_are_one_clear_error(bifocal_train, tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="bifocal data build"):
+        bifocal_train("pair", "hashed", tmp_path / "out", f"data={tmp_path / 'empty'}")
