@@ -13,6 +13,11 @@ form a tree of ten children each, concept 0 is the home page, and a page links t
 parent, its children and the one before and after it in its own language, and to its
 translations as `switcher` says.
 
+An `untidy` site is like many on the web: each page says `<html lang>` of the first
+language, a notice in that language stands on all pages, paragraphs end at different
+places in each language, and here and there a language lacks a sentence or says two in
+one. `Site.beads` has the true sentence pairs, on tidy sites too.
+
 Everything is computed from the options, nothing is stored: a site of 100,000 pages is
 streamed in constant memory. `many_sites` spreads pages over hosts.
 """
@@ -27,6 +32,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from html import escape
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -41,10 +47,11 @@ FAN_OUT = 10  # children of a concept: 90 % of the concepts are leaves
 #   dir        /en/harbour/page.html         /is/harbour/page.html
 #   default    /harbour/page.html            /is/harbour/page.html
 #   suffix     /harbour/page.en.html         /harbour/page.is.html
+#   letter     /harbour/page_e.html          /harbour/page_i.html
 #   query      /harbour/page.html            /harbour/page.html?lang=is
 #   subdomain  example.org/harbour/page.html is.example.org/harbour/page.html
 #   slug       /the-harbour/opened-a-door/   /hofnin/opnadi-dyr/     (no marker at all)
-Style = Literal["dir", "default", "suffix", "query", "subdomain", "slug"]
+Style = Literal["dir", "default", "suffix", "letter", "query", "subdomain", "slug"]
 
 
 @cache
@@ -66,6 +73,12 @@ def _slug(text: str) -> str:
     return "-".join(words).replace("ð", "d").replace("þ", "th").replace("æ", "ae")
 
 
+# Of the style `letter`: no two languages have the same.
+_LETTERS = {"en": "e", "is": "i", "es": "s", "fr": "f", "fi": "u"}
+# What a page of an untidy site does with a sentence.
+_HABITS = ("as it is",) * 8 + ("missing", "two in one")
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One synthetic site; build it with `build_site`."""
@@ -82,6 +95,7 @@ class Site:
     hreflang: bool  # do pages declare their translations in <link>?
     switcher: Literal["page", "home", "none"]  # which pages link to translations?
     seed: int
+    untidy: bool = False
 
     # --- which pages there are
 
@@ -112,6 +126,10 @@ class Site:
             path = f"{self._section(concept, 'en')}/{self._name(concept, 'en')}.html"
         if self.style == "suffix":
             path = (path or "index.html").removesuffix("html") + f"{lang}.html"
+        elif self.style == "letter":
+            path = (path or "index.html").removesuffix(
+                ".html"
+            ) + f"_{_LETTERS[lang]}.html"
         elif self.style == "dir" or (self.style == "default" and not first):
             path = f"{lang}/{path}"
         elif self.style == "query" and not first:
@@ -202,21 +220,63 @@ class Site:
         return f"{title} ({part + 1})" if part else title
 
     def sentences(self, concept: int, lang: str) -> list[str]:
-        """The running text: the same sentences in each language, one to one."""
+        """The running text: the same sentences in each language, one to one.
+
+        If the site is `untidy`, some are missing, and some are two in one.
+        """
+        return [text for _, text in self._said(concept, lang)]
+
+    def beads(self, concept: int, src: str, trg: str) -> list[tuple[str, str]]:
+        """The true sentence pairs of a concept: the text of each side."""
+        found = []
+        for (numbers, one), (others, other) in product(
+            self._said(concept, src), self._said(concept, trg)
+        ):
+            if numbers[0] == others[0] and len(numbers) == len(others):
+                found.append((one, other))
+            elif numbers[0] == others[0]:  # two of the one side
+                longer = trg if len(others) > 1 else src
+                shorter = src if longer == trg else trg
+                parts = [
+                    text
+                    for said, text in self._said(concept, shorter)
+                    if said[0] in (*numbers, *others)
+                ]
+                both = " ".join(parts)
+                found.append((both, other) if longer == trg else (one, both))
+        return found
+
+    def _said(self, concept: int, lang: str) -> list[tuple[tuple[int, ...], str]]:
+        """The sentences of a page, and which of the concept's each of them says."""
         random = self._random("text", concept)
         words = _phrases()[lang]
-        found = []
-        for _ in range(max(1, self.words // 12)):  # a sentence has about 12 words
+        told = []
+        for number in range(max(1, self.words // 12)):  # a sentence has about 12 words
             who, did, how = (random.randrange(20) for _ in range(3))
             sentence = f"{words['who'][who]} {words['did'][did]} {words['how'][how]}."
-            found.append(
-                sentence.format(
-                    year=random.randrange(1900, 2024),
-                    number=random.randrange(3, 1000),
-                    name=f"{_proper(random)} {_proper(random)}",
-                )
+            sentence = sentence.format(
+                year=random.randrange(1900, 2024),
+                number=random.randrange(3, 1000),
+                name=f"{_proper(random)} {_proper(random)}",
             )
-        return found
+            told.append(((number,), sentence))
+        if not self.untidy:
+            return told
+        habits = self._random("habits", concept)
+        said = []
+        while told:
+            habit = habits.choice(_HABITS)
+            here = habits.choice(self.langs) == lang
+            numbers, sentence = told.pop(0)
+            if habit == "two in one" and told:
+                following, more = told.pop(0)
+                if here:
+                    said.append((numbers + following, f"{sentence[:-1]}; {more}"))
+                    continue
+                said += [(numbers, sentence), (following, more)]
+            elif habit != "missing" or not here:
+                said.append((numbers, sentence))
+        return said
 
     def _html(self, concept: int, lang: str, *, copy: bool) -> str:
         words = {kind: phrases[0] for kind, phrases in _phrases()[lang].items()}
@@ -233,10 +293,14 @@ class Site:
             if self.switcher == "page" or (self.switcher == "home" and not concept)
         )
         sentences = self.sentences(concept, lang)[1 if copy else 0 :]
+        size = 3 + self.langs.index(lang) if self.untidy and lang in self.langs else 3
         text = "\n".join(
-            f"<p>{escape(' '.join(sentences[start : start + 3]))}</p>"
-            for start in range(0, len(sentences), 3)
+            f"<p>{escape(' '.join(sentences[start : start + size]))}</p>"
+            for start in range(0, len(sentences), size)
         )
+        if self.untidy:
+            text = f"<p>{_phrases()[self.langs[0]]['footer'][0]}.</p>\n{text}"
+        declared = self.langs[0] if self.untidy else lang
         random = self._random("table", concept)
         rows = "".join(
             f"<tr><td>{year}</td><td>{random.randrange(100, 99_999)}</td></tr>\n"
@@ -247,7 +311,8 @@ class Site:
             for url, anchor in self.links(concept, lang)
         )
         return (
-            f'<!DOCTYPE html>\n<html lang="{lang}">\n<head>\n<meta charset="utf-8">\n'
+            f'<!DOCTYPE html>\n<html lang="{declared}">\n<head>\n'
+            '<meta charset="utf-8">\n'
             f"<title>{title}</title>\n{alternates}</head>\n<body>\n<nav>\n{menu}</nav>\n"
             f"<main>\n<h1>{title}</h1>\n{text}\n"
             f"<table><tr><th>{words['year']}</th><th>{words['visitors']}</th></tr>\n"
@@ -295,6 +360,7 @@ def build_site(
     hreflang: bool = False,
     switcher: Literal["page", "home", "none"] = "page",
     seed: int = 0,
+    untidy: bool = False,
 ) -> Site:
     """A site; the fields of `Site` explain the options."""
     known = _phrases()
@@ -314,6 +380,7 @@ def build_site(
         hreflang,
         switcher,
         seed,
+        untidy,
     )
 
 

@@ -88,6 +88,19 @@ def test_translations_share_names_and_numbers_and_no_two_pages_are_alike():
             }
 
 
+def test_an_untidy_site_lacks_some_sentences_and_says_some_two_in_one():
+    site = build_site(concepts=40, words=300, untidy=True)
+    all_beads = []
+    for concept in range(40):
+        texts = [" ".join(site.sentences(concept, lang)) for lang in site.langs]
+        beads = site.beads(concept, *site.langs)
+        assert all(a in texts[0] and b in texts[1] for a, b in beads)
+        all_beads += beads
+    assert len(all_beads) < 40 * 25  # of a tidy one
+    assert {a.count(".") - b.count(".") for a, b in all_beads} == {-1, 0, 1}
+    assert b'<html lang="en">' in site.page(3, "is").body
+
+
 def test_same_options_same_bytes_another_seed_other_texts(tmp_path):
     first, second, third = (
         write_warc(tmp_path / f"{n}.warc.gz", build_site(seed=seed).pages())
