@@ -3,13 +3,30 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check speed docs install install-dev clean
+.PHONY: demo test newest-scrapy check speed docs install install-dev clean
 
 demo: install
 	$(VENV)/bin/bifocal demo
 
 test: install-dev
 	$(VENV)/bin/python -m pytest -n 2 --dist loadfile
+
+# The tests of the crawl on the newest Scrapy that can be installed and what it brings, if
+# it is not the one of constraints.txt. `make newest-scrapy SCRAPY=2.20.0` takes another.
+SCRAPY ?= $(shell $(PIP) install --dry-run --quiet --ignore-installed --no-deps \
+  --report - scrapy 2> /dev/null | sed -n 's/^ *"version": "\(.*\..*\)".*/\1/p')
+PINNED = $(shell sed -n 's/^scrapy==//Ip' constraints.txt)
+ON_SCRAPY = demo_crawl http politeness address_guard proxy resume
+
+newest-scrapy: install-dev
+	@test -n "$(SCRAPY)" || { echo "no index of packages answers"; exit 1; }
+ifeq ($(SCRAPY),$(PINNED))
+	@echo "Scrapy $(SCRAPY) is the newest, and make test has tested it"
+else
+	$(PIP) install --quiet --upgrade --target .make/scrapy-$(SCRAPY) scrapy==$(SCRAPY)
+	PYTHONPATH=.make/scrapy-$(SCRAPY) $(VENV)/bin/python -m pytest -n 2 \
+	  --dist loadfile tests/unit/crawler/components $(ON_SCRAPY:%=tests/integration/test_%.py)
+endif
 
 # Has a crawl become slower, beside Scrapy that only fetches? Two minutes.
 speed: install-dev

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import uuid
 from pathlib import Path
@@ -48,6 +49,39 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_report_header() -> str:
     return f"recorded data: {recorded_data() or 'none (set BIFOCAL_SHARED)'}"
+
+
+# Why a test may be skipped in CI: what this machine is, or may not do. Whatever can be
+# installed is (.ci/run), so any other skip fails there.
+MAY_BE_SKIPPED = (
+    "root may write anywhere",  # the user of most containers
+    "a small disk cannot be mounted here",  # a container may forbid it
+    "mounting a small file system needs root",
+    "needs Linux",
+    r"needs unshare\(1\)",
+)
+
+
+def fails_in_ci(report):
+    """The report; in CI a skip without a reason that may be becomes a failure."""
+    if not report.skipped or hasattr(report, "wasxfail"):
+        return report
+    reason = report.longrepr[-1]
+    may_be = any(re.search(known, reason) for known in MAY_BE_SKIPPED)
+    if os.environ.get("CI") == "true" and not may_be:
+        report.outcome = "failed"
+        report.longrepr = f"{reason} (no test is skipped in CI: install it in .ci/run)"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    return fails_in_ci((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    return fails_in_ci((yield))
 
 
 @pytest.fixture(scope="session")
