@@ -23,8 +23,8 @@ newest-scrapy: install-dev
 ifeq ($(SCRAPY),$(PINNED))
 	@echo "Scrapy $(SCRAPY) is the newest, and make test has tested it"
 else
-	$(PIP) install --quiet --upgrade --target .make/scrapy-$(SCRAPY) scrapy==$(SCRAPY)
-	PYTHONPATH=.make/scrapy-$(SCRAPY) $(VENV)/bin/python -m pytest -n 2 \
+	$(PIP) install --quiet --upgrade --target $(CURDIR)/.make/scrapy-$(SCRAPY) scrapy==$(SCRAPY)
+	PYTHONPATH=$(CURDIR)/.make/scrapy-$(SCRAPY) $(VENV)/bin/python -m pytest -n 2 \
 	  --dist loadfile tests/unit/crawler/components $(ON_SCRAPY:%=tests/integration/test_%.py)
 endif
 

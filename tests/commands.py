@@ -49,7 +49,9 @@ def environment(
     The size of a terminal, which pytest-xdist sets, is not among it. `proxies`: what it
     says of them, by variable; without, that everything is to be reached past them.
     """
-    ours = {"SCRAPY_PROJECT": profile, "PYTHONPATH": str(ROOT)}
+    # `make newest-scrapy` puts another Scrapy on the path
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    ours = {"SCRAPY_PROJECT": profile, "PYTHONPATH": path}
     theirs = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
     if proxies is None:
         return theirs | ours | {"NO_PROXY": "*"}
