@@ -4,6 +4,7 @@
     python -m benchmarks.aligner_quality pools POOLS      content only: no URL, no link
     python -m benchmarks.aligner_quality profiles POOLS   the same by papers' settings
     python -m benchmarks.aligner_quality stress POOLS     content only, and little of it
+    python -m benchmarks.aligner_quality sensitivity POOLS    tuned numbers, changed
     python -m benchmarks.aligner_quality speed POOLS      pages a second, one core
 
 Behind the folder sites or pools may be named; the figures of all others then stay.
@@ -427,8 +428,47 @@ def _no_anchors(documents: Sequence[Document]) -> Iterator[Document]:
         yield replace(document, chunks=chunks, images=())
 
 
+# Numbers of the profile that were chosen by looking at pools, and others beside them.
+_TUNED: dict[str, tuple[float, float]] = {
+    "evidence.margin_cap": (0.1, 0.4),
+    "evidence.likelihood_cap": (0.5, 2.0),
+    "evidence.clear": (0.6, 0.9),
+    "bootstrap.few_seeds": (0.1, 0.3),
+    "copies.as_near": (0.8, 0.95),
+    "copies.min_jaccard": (0.8, 0.95),
+    "shapes.few_words": (20, 80),
+    "shapes.min_tags": (8, 24),
+}
+
+
+def sensitivity(folder: Path, names: Sequence[str]) -> Rows:
+    """The best F1 in four conditions, as tuned and with each number changed."""
+    for pool, langs in chosen_pools(folder, names):
+        documents, truth, _ = read_pool(pool)
+        texts = main_text(documents)
+        conditions = {
+            "whole pages": documents,
+            "half of the blocks of one side": list(half_of_blocks(texts, langs.trg)),
+            "70 % without a partner": list(_unpaired(documents, truth)),
+            "no shared word": list(_no_anchors(documents)),
+        }
+        changes = [f"{name}={value}" for name in _TUNED for value in _TUNED[name]]
+        for change in [None, *changes]:
+            profile = load_profile(AlignProfile, None, [change] if change else [])
+            profile = replace(profile, gates=_ALL.gates, min_score=_ALL.min_score)
+            figures = {}
+            for condition, pages in conditions.items():
+                left = {document.url for document in pages}
+                pairs = [pair for pair in truth if left.issuperset(pair)]
+                known = documents if len(pages) < len(documents) else pages
+                found, _ = align(pages, langs, profile)
+                figures[condition] = measure(found, pairs, known, truth)["best F1"]
+            yield f"{pool.name} {change or 'as tuned'}", figures
+
+
 KINDS: dict[str, Callable[[Path, Sequence[str]], Rows]] = {
     "sites": sites,
+    "sensitivity": sensitivity,
     "speed": speed,
     "pools": pools,
     "profiles": profiles,

@@ -6,15 +6,16 @@ site has doubled since the last look. `finish` gives the final pairs, from every
 that was added and from nothing else: the same pages in another order, or out of a WARC
 years later, give the same pairs and the same scores.
 
-Nothing of a page stays in memory between calls but what the store keeps (a SQLite file
-if one is given), so a resumed crawl opens the same file and goes on. Text is not kept:
-who wants the sentences of a pair reads its two pages again from their WARC.
+All that is kept of a page is in the store (a SQLite file if one is given), so a
+resumed crawl opens the same file and goes on. Text is not kept: the sentences of a pair
+are read again from the WARCs of its two pages.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -43,28 +44,28 @@ from crawler.groups import group_key
 from crawler.protocols import CandidateGenerator
 from crawler.switchers import declared_versions
 
-# The first look at a site's content, and then at every doubling: what all looks cost
-# together is twice what the last one costs.
+# A site's pages are compared by content when it has so many, and again whenever it has
+# doubled: all looks together cost twice what the last one costs.
 _FIRST_LOOK = 64
-# After a restart the running frequencies are those of so many pages.
+# Pages that the running frequencies are counted from after a restart.
 _REMEMBERED = 5000
 
 
 class AddedPage(NamedTuple):
-    """A page that was put, and who of those before it may be its other half."""
+    """A page that was put, and the pages before it that it may be paired with."""
 
     page: int  # the store's id
     features: PageFeatures
-    found: Mapping[int, set[str]]  # other page → the generators that propose it
+    found: Mapping[int, set[str]]  # id of another page → who proposes it
 
 
 class Aligner:
     """Pairs the pages of any number of sites, each site for itself.
 
-    `store`: a file to keep the features in; without one they stay in memory, some 5 KB
-    a page. `known`: a lexicon of an earlier run; after `finish`, `learned` is what the
-    teachers among the sites added (`crawler.aligner.teachers`), and `lexicon` both.
-    Not thread-safe: one caller at a time.
+    `store`: a file for the features of pages; without one they stay in memory, some
+    5 KB a page. `known`: a lexicon of an earlier run. After `finish`, `learned` is what
+    the seed groups taught (`crawler.aligner.seed_groups`), and `lexicon` the sum of
+    both. One caller at a time.
 
     >>> with Aligner(LangPair("en", "is")) as aligner:
     ...     aligner.finish()
@@ -85,16 +86,11 @@ class Aligner:
         self.profile = profile or AlignProfile()
         self.counts: Counter[str] = Counter()
         self.store = PageStore(langs, store)
-        self._featurizer = Featurizer(langs)
         self.generators: list[CandidateGenerator] = [
             make("candidates", plugin, store=self.store, langs=langs)
             for plugin in self.profile.candidates
         ]
-        # what is known while the site is still coming in: over all sites of the run
-        self._running = Frequencies(langs, self.profile.boilerplate)
-        for features in self.store.get(self.store.latest(_REMEMBERED)):
-            self._running.add(features)
-        self._judge = PairJudge.of(self.profile, self._running)
+        self._featurizer = Featurizer(langs)
         self._added = Counter[str]()  # site → pages since this object was made
 
     def __enter__(self) -> Self:
@@ -106,8 +102,21 @@ class Aligner:
     # ------------------------------------------------------------ while crawling
 
     def add(self, document: Document) -> list[PairScore]:
-        """Take a page; the pairs that it completes, as far as can be known now."""
+        """Take a page; the pairs that it completes, on the evidence so far."""
         return self.compare([self.put(document)])[0]
+
+    @cached_property
+    def _running(self) -> Frequencies:
+        """The frequencies so far, over all sites of the run."""
+        frequencies = Frequencies(self.langs, self.profile.boilerplate)
+        for features in self.store.get(self.store.latest(_REMEMBERED)):
+            frequencies.add(features)
+        return frequencies
+
+    @cached_property
+    def _judge(self) -> PairJudge:
+        """The judge while sites are coming in: without a lexicon."""
+        return PairJudge.of(self.profile, self._running)
 
     def put(self, document: Document) -> AddedPage | None:
         """Take a page that is to be compared; None: there is nothing to compare.
@@ -120,13 +129,13 @@ class Aligner:
             self._hear(document)
             self.counts["align/dropped/language"] += 1
             return None
-        features = self._featurizer.featurize(document)
+        features, running = self._featurizer.featurize(document), self._running
         page = self.store.put(features)
         if page is None:
             self.counts["align/dropped/duplicate"] += 1
             return None
         self.counts["align/pages"] += 1
-        self._running.add(features)
+        running.add(features)
         found: defaultdict[int, set[str]] = defaultdict(set)
         for generator in self.generators:
             for other in generator.add(features):
@@ -134,7 +143,7 @@ class Aligner:
         return AddedPage(page, features, found)
 
     def compare(self, added: Sequence[AddedPage | None]) -> list[list[PairScore]]:
-        """The pairs that each of some pages completes; many cost less together."""
+        """The pairs that each page completes; many pages at once cost less."""
         pairs = iter(self._provisional([page for page in added if page]))
         found = [next(pairs) if page else [] for page in added]
         for page, new in zip(added, found):
@@ -145,7 +154,7 @@ class Aligner:
         return found
 
     def declare(self, url_a: str, url_b: str, lang_b: Lang) -> list[PairScore]:
-        """Take what a sitemap says: page b is the version of page a in a language."""
+        """Take what a sitemap declares: b is the version of page a in a language."""
         if lang_b not in self.langs:
             return []
         self.store.declare(url_a, [url_b])
@@ -167,7 +176,7 @@ class Aligner:
         self.store.close()
 
     def _hear(self, document: Document) -> None:
-        """A page in a third language may know both versions of a page."""
+        """Take what a page in a third language declares of both versions of a page."""
         src, trg = (
             declared_versions(document.links, lang, self.langs) for lang in self.langs
         )
@@ -176,29 +185,21 @@ class Aligner:
 
     def _provisional(self, added: Sequence[AddedPage]) -> list[list[PairScore]]:
         """Of each page's candidates the best, if it is good enough and new."""
-        numbers, others, pairs = [], [], []
-        for number, page in enumerate(added):
-            for other, pair in self._candidates(page) if page.found else ():
-                numbers.append(number)
-                others.append(other)
-                pairs.append(pair)
-        admitted = [
-            (number, other, pair, features)
-            for number, other, pair, features in zip(
-                numbers, others, pairs, self._judge.admit(pairs, Counter())
-            )
-            if features is not None
+        candidates = [
+            (number, other, pair)
+            for number, page in enumerate(added)
+            for other, pair in self._candidates(page)
         ]
-        for _, _, pair, features in admitted:
+        judge, counts = self._judge, Counter[str]()  # `finish` counts what is refused
+        admitted = judge.admit([pair for *_, pair in candidates], counts)
+        known = [(c, f) for c, f in zip(candidates, admitted) if f is not None]
+        for (*_, pair), features in known:
             features["handles.same"] = float("handles" in pair.found_by)
             features["links.declared"] = 0.5 * ("links" in pair.found_by)
-        scores = self._judge.judge(
-            [(pair, features) for *_, pair, features in admitted],
-            self.profile.min_score,
-            Counter(),
-        )
+        asked = [(pair, features) for (*_, pair), features in known]
+        scores = judge.judge(asked, self.profile.min_score, counts)
         best: dict[int, tuple[PairScore, int]] = {}
-        for (number, other, *_), score in zip(admitted, scores):
+        for ((number, other, _), _), score in zip(known, scores):
             if score and (number not in best or score.score > best[number][0].score):
                 best[number] = score, other
         found: list[list[PairScore]] = [[] for _ in added]
@@ -208,7 +209,9 @@ class Aligner:
         return found
 
     def _candidates(self, page: AddedPage) -> Iterator[tuple[int, CandidatePair]]:
-        """Those of the proposed pages that have a text, paired with this one."""
+        """The proposed pages that have a text, by id, each paired with this one."""
+        if not page.found:
+            return
         is_text, clean = self.profile.gates.is_text, self._running.clean
         own = clean(page.features)
         if not is_text(page.features, own, self._running):
@@ -222,7 +225,7 @@ class Aligner:
                 yield other, CandidatePair(src, trg, frozenset(page.found[other]))
 
     def _is_progress(self, page: int, other: int, pair: PairScore) -> bool:
-        """Is a pair better than what either page has? If so, note it."""
+        """Is a pair better than those of both its pages so far? If so, it is noted."""
         if pair.score <= max(map(self.store.best_emitted, (page, other))):
             return False
         self.store.emit(page, other, pair.score)
@@ -264,30 +267,30 @@ class Aligner:
     def pairs(self) -> Iterator[PairScore]:
         """As `finish`, site by site, so that they need not fit in memory.
 
-        Sites come by group (`crawler.groups.group_key`) and then by name. What is
-        known at the start is known to all; if that is nothing, the teachers go first.
+        Sites come by group (`crawler.groups.group_key`) and then by name. All begin
+        with the known lexicon; if there is none, the seed groups are aligned first.
         """
         self.store.commit()
         self.lexicon = self.known
         sites = sorted((group_key(site), site) for site in self.store.sites())
-        teaching = seed_groups(self._sizes(), self.profile)
-        lessons = {group: Lexicon.empty(self.langs) for group in teaching}
+        seeds = seed_groups(self._sizes(), self.profile)
+        learned = {group: Lexicon.empty(self.langs) for group in seeds}
 
         def align(group: str, site: Site) -> list[PairScore]:
             found = self.align(site)
-            if group in lessons:
-                lessons[group] += found.learned
+            if group in learned:
+                learned[group] += found.learned
             self.counts["align/accepted"] += len(found.pairs)
             return found.pairs
 
         early = {}
         if not self.known:
-            early = {site: align(g, site) for g, site in sites if g in lessons}
-            self.lexicon = merge_lexicons(None, lessons.values())
+            early = {site: align(g, site) for g, site in sites if g in learned}
+            self.lexicon = merge_lexicons(None, learned.values())
         for group, site in sites:
             yield from early.pop(site) if site in early else align(group, site)
-        self.learned = merge_lexicons(None, lessons.values())
-        self.lexicon = merge_lexicons(self.known, lessons.values())
+        self.learned = merge_lexicons(None, learned.values())
+        self.lexicon = merge_lexicons(self.known, learned.values())
 
     def align(self, site: Site) -> SiteResult:
         """The pairs of one site; what it taught stays in the result."""
@@ -297,7 +300,7 @@ class Aligner:
         )
 
     def _sizes(self) -> dict[str, tuple[int, int]]:
-        """How many pages each group of sites has on either side."""
+        """(pages of src, pages of trg) of each group of sites."""
         sizes: defaultdict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
         for site, (src, trg) in self.store.counts().items():
             group = group_key(site)

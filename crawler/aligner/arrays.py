@@ -1,4 +1,7 @@
-"""What numpy lacks, or does by hashing where sorting takes a fraction of the time."""
+"""Array functions that numpy lacks, or that sorting does in a fraction of its time.
+
+No value is below 0; `values` and `known` have one dimension.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,7 @@ Number = TypeVar("Number", np.uint32, np.uint64, np.int64)
 
 
 def unique(values: NDArray[Number]) -> NDArray[Number]:
-    """Each value once, in order.
-
-    A quarter of the time of np.unique; of a page of 600 words 7 µs.
+    """Each value once, sorted, in a quarter of the time of np.unique.
 
     >>> unique(np.array([5, 3, 5], np.uint32)).tolist()
     [3, 5]
@@ -26,7 +27,7 @@ def unique(values: NDArray[Number]) -> NDArray[Number]:
 def unique_inverse(
     values: NDArray[Number],
 ) -> tuple[NDArray[Number], NDArray[np.int64]]:
-    """Each value once, in order, and the place there of each that was given.
+    """Each value once, sorted, and for each given value its place among these.
 
     >>> [array.tolist() for array in unique_inverse(np.array([5, 3, 5], np.uint32))]
     [[3, 5], [1, 0, 1]]
@@ -40,9 +41,9 @@ def unique_inverse(
 
 
 def order_of(values: NDArray[Number]) -> NDArray[np.int64]:
-    """The places of some values, none of them below 0, smallest first.
+    """The places of values, smallest first, in a fifth of the time of np.argsort.
 
-    Value and place are sorted as one number: a fifth of the time of np.argsort.
+    Value and place are sorted as one number.
     """
     bits = len(values).bit_length()
     if int(values.max(initial=0)).bit_length() + bits > 64:
@@ -55,14 +56,14 @@ def order_of(values: NDArray[Number]) -> NDArray[np.int64]:
 
 
 def _is_new(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which of some sorted values differ from the one before."""
+    """(values,): does each of some sorted values differ from the one before?"""
     is_new = np.ones(len(values), bool)
     np.not_equal(values[1:], values[:-1], out=is_new[1:])
     return is_new
 
 
 def ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """start, start + 1, ... of each of several ranges, one after the other.
+    """The numbers of several ranges, one after the other.
 
     >>> ranges(np.array([7, 2]), np.array([2, 3])).tolist()
     [7, 8, 2, 3, 4]
@@ -76,7 +77,7 @@ def ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.i
 def places_in(
     known: NDArray[Number], values: NDArray[Number]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Where values stand among sorted ones, and whether they do; if not, 0."""
+    """The place of each value among sorted ones, or 0, and whether it is there."""
     if not len(known):
         return np.zeros(len(values), np.int64), np.zeros(len(values), bool)
     places = np.searchsorted(known, values)
@@ -89,13 +90,13 @@ def places_in(
 def concat_with_ids(
     sets: Sequence[NDArray[np.uint32]] | Sequence[NDArray[np.uint16]],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Many sets of ids as one array, and the number of its set for each id."""
+    """The set that each id is in, and the ids of all sets, one set after the other."""
     number = np.repeat(np.arange(len(sets)), [len(ids) for ids in sets])
     return number, np.concatenate([np.empty(0, np.uint32), *sets])
 
 
 def pack_keys(sets: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint64]:
-    """The same in one array: the number of its set stands above each id."""
+    """The ids of all sets: the number of the set in the upper 32 bits, then the id."""
     number, ids = concat_with_ids(sets)
     return number.view(np.uint64) << np.uint64(32) | ids
 
@@ -105,7 +106,7 @@ def overlaps(
     other: Sequence[NDArray[np.uint32]],
     weight: Callable[[NDArray[np.uint32]], NDArray[np.float32]],
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """What the ids of each set weigh: of `one`, of `other`, and those that both have.
+    """The weight of each set of `one`, of `other`, and of what both have; (sets,).
 
     >>> a, b = np.array([1, 2], np.uint32), np.array([2, 3], np.uint32)
     >>> [found.tolist() for found in overlaps([a, a], [b, a], np.float32)]

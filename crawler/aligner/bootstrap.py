@@ -27,20 +27,12 @@ from crawler.aligner.plugins import make
 from crawler.aligner.scorers.lengths import log_ratio
 from crawler.aligner.scorers.strand import StrandScorer
 from crawler.aligner.scoring import Features, PairJudge
-from crawler.data import Neighbours, PageFeatures, PairScore
+from crawler.data import Neighbours, PairScore
 from crawler.protocols import ContentSearch
 from crawler.unionfind import UnionFind
 
-# Neighbours with so much of the best cosine may be copies of each other.
-_AS_NEAR = 0.9
 _AT_ONCE = 512  # candidates whose pages are in memory together: 20 MB
 _MAX_KNOWN = 2000  # pairs that a model is adapted to; it has five numbers to learn
-# With seeds for less than a fifth of the pages, shapes may know more; where names and
-# numbers are shared, seeds for a third and more are found.
-_FEW = 0.2
-# A page of fewer words is compared by shape, once the others are paired, if it has one:
-# as many different tags, opening and closing. Title and paragraphs have fewer.
-_FEW_WORDS, _SHAPED = 40, 16
 
 
 Segments = Mapping[Pair, Sequence[Segment]]
@@ -114,7 +106,7 @@ def bootstrap(texts: SiteTexts, given: Lexicon | None) -> tuple[Round, Knowledge
         found, known = compare(texts, known, seeding=True)
         sure = found.accepted(texts, known.clusters)
         lesson = learn(texts, known, sure, share, found.usual)
-        few = len(sure) < _FEW * min(map(len, texts.sides))
+        few = len(sure) < config.few_seeds * min(map(len, texts.sides))
         if known.lexicon is None and few:
             lesson, known = _more_telling(texts, known, lesson, share)
         known = known.after(lesson)
@@ -225,7 +217,7 @@ def compare_by_shape(texts: SiteTexts, known: Knowledge, last: Round) -> Round:
         trg,
         StrandScorer(),
         texts.profile.shapes,
-        among=has_few_words,
+        among=texts.profile.shapes.has_few_words,
     )
     found = {
         pair: frozenset(["shapes"]) for pair in alike.pairs if pair not in last.scores
@@ -237,11 +229,6 @@ def compare_by_shape(texts: SiteTexts, known: Knowledge, last: Round) -> Round:
         features |= rivals.margins(pair)
     scores = _score(texts, last.judge, admitted, found, counts)
     return replace(last, scores={**last.scores, **scores}, counts=counts)
-
-
-def has_few_words(page: PageFeatures) -> bool:
-    """Does a page say little, and have a shape?"""
-    return len(page.words) < _FEW_WORDS and len(set(page.markup)) >= _SHAPED
 
 
 def _admit(
@@ -287,11 +274,11 @@ def _with_near_copies(
     texts: SiteTexts, clusters: UnionFind[int], near: Neighbours
 ) -> UnionFind[int]:
     """The clusters, and those of near-copies among the nearest of each page."""
-    clusters = clusters.copy()
+    clusters, config = clusters.copy(), texts.profile.copies
     for ranking in near.ranked.values():
-        close = [p for p, c in ranking if c >= _AS_NEAR * ranking[0][1]]
+        close = [p for p, c in ranking if c >= config.as_near * ranking[0][1]]
         if len(close) > 1:
-            join_near_copies(clusters, close, texts.trigrams)
+            join_near_copies(clusters, close, texts.trigrams, config.min_jaccard)
     return clusters
 
 

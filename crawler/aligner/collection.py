@@ -1,7 +1,7 @@
-"""One site's pages as the batch stages see them: in URL order, boilerplate removed.
+"""The pages of one site in the order of their URLs, boilerplate removed.
 
-Pages are numbered by URL, so nothing that is computed from a collection depends on the
-order in which its pages were added.
+So nothing that is computed from a collection depends on the order in which its pages
+were added.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ class Collection:
         return self.rows[number].side
 
     def handle(self, number: int) -> int:
-        """A number that pages of one handle have in common."""
+        """A number that is equal for pages of one handle."""
         return self.rows[number].handle
 
     def declared(self) -> list[tuple[int, int]]:
-        """(page, page that it declares its other version)."""
+        """Each (page, page that it declares its other version)."""
         return [
             (self.number[source], self.number[target])
             for source, target in self.store.declarations(self.site)

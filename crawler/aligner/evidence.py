@@ -29,7 +29,7 @@ from crawler.aligner.near_duplicates import join_copies, ngrams
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers.lengths import log_ratio
 from crawler.aligner.scorers.likelihood import gains
-from crawler.aligner.scoring import MARGIN_CAP, Features
+from crawler.aligner.scoring import Features
 from crawler.data import CandidatePair, Neighbours, PageFeatures
 from crawler.protocols import CandidateGenerator
 from crawler.unionfind import UnionFind
@@ -38,10 +38,6 @@ Pair = tuple[int, int]  # page numbers, src first
 
 # With fewer pairs than this their usual length ratio is not known.
 _MIN_RATIOS = 5
-# The nearest is surely right where the next has at most so much of its cosine.
-_CLEAR = 0.75
-# With a nat a word more than its rivals a page is certain; how much more says nothing.
-LIKELIHOOD_CAP = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +129,8 @@ class Rivals:
 
         def margin(page: int, partner: int) -> float:
             ranked = self.near.ranked.get(page, ())
-            return min(cosine - self._best(ranked, page, partner, pair), MARGIN_CAP)
+            margin = cosine - self._best(ranked, page, partner, pair)
+            return min(margin, self.texts.profile.evidence.margin_cap)
 
         return {
             "handles.same": float("handles" in self.texts.proposed.get(pair, ())),
@@ -150,12 +147,13 @@ class Rivals:
 
         `gained`: of each page what it gains from others, see `page_gains`.
         """
+        cap = self.texts.profile.evidence.likelihood_cap
 
         def more(page: int, partner: int) -> float:
             others = gained.get(page, {})
             best = self._best(others.items(), page, partner, pair)
             gain = others.get(partner, 0.0) - best
-            return min(max(gain, -LIKELIHOOD_CAP), LIKELIHOOD_CAP)
+            return min(max(gain, -cap), cap)
 
         src, trg = self.texts.originals_of(pair)
         return {"likelihood.src": more(src, trg), "likelihood.trg": more(trg, src)}
@@ -167,9 +165,10 @@ class Rivals:
         learns to rank by content where the rest does not fit.
         """
         known: dict[Pair, bool] = {}
+        clear = self.texts.profile.evidence.clear
         for pair, cosine in self.near.mutual().pairs.items():
             rivals = [self.of(page, pair) for page in pair]
-            if all(r[0][1] <= _CLEAR * cosine for r in rivals if r):
+            if all(r[0][1] <= clear * cosine for r in rivals if r):
                 known[pair] = True
                 for page, others in zip(pair, rivals):
                     for other, _ in others:

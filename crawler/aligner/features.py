@@ -1,9 +1,9 @@
-"""Document → PageFeatures: what the aligner keeps of a page, and how it is stored.
+"""Document → PageFeatures: the features of a page that the aligner keeps, as bytes.
 
-They take about 4 KB for a page of 500 words and at most 60 KB for any page, and hold
-enough for every stage: words for content (and for inducing a lexicon), markup and chunk
-lengths for STRAND, block ids for copies and boilerplate. Full text is not kept; who
-needs sentences reads the page again from its WARC.
+They take about 4 KB for a page of 500 words and at most 60 KB for any page. Every
+stage finds there what it needs: words for content and for inducing a lexicon, markup
+and chunk lengths for STRAND, block ids for copies and boilerplate. The text is not
+kept: sentences are read again from the WARC.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
+from typing import Any
 
 import numpy as np
 import xxhash
@@ -23,17 +24,17 @@ from crawler.extract.text import BOILERPLATE, INLINE
 from crawler.handles import handle_of
 from crawler.switchers import declared_versions
 
-# A page beyond these is compared by its beginning: longer than any article, and the
+# Of a longer page the beginning is compared: these are longer than any article, and the
 # time of an alignment grows with the square.
 MAX_TEXT = 50_000
 MAX_WORDS = 6000
 MAX_TOKENS = 3000
 MAX_BLOCKS = 2000
 MAX_OUTLINKS = 64
-# With less text than this outside nav, header, footer and form, the words in them are
-# kept too: some sites put everything into one of them.
+# With fewer characters than this outside nav, header, footer and form, the words inside
+# are kept too: some sites put everything into one of them.
 _MIN_READ = 500
-# A character of Chinese, Japanese or Korean says what 2.2 Latin letters do.
+# A character of Chinese, Japanese or Korean counts as 2.2 Latin letters.
 _DENSITY = 2.2
 
 CODE, BOILERPLATE_BLOCK = 1, 2  # bits of a block's id
@@ -58,7 +59,7 @@ _PLAIN = sorted(
 
 
 class _MarkupBytes(dict[str, int]):
-    """token → byte; elements that HTML does not have share what is left."""
+    """token → byte; elements that HTML does not have share the last 32."""
 
     def __init__(self) -> None:
         super().__init__({"": _CHUNK})
@@ -83,15 +84,15 @@ _INLINE_BYTES = bytes(
 )
 _OPEN = {_BYTES["<" + name]: name in _CODE for name in _HIDING}
 _CLOSE = {_BYTES["</" + name]: name in _CODE for name in _HIDING}
-# What is left of a page once inline markup is deleted: runs of chunks, and the few
-# tags that change how a block is read.
+# A page without its inline markup consists of runs of chunks, and of the few tags that
+# change how a block is read.
 _STEP = re.compile(
     b"\0+|[" + re.escape(bytes(sorted({*_OPEN, *_CLOSE}))) + b"]", re.DOTALL
 )
 
 
 def _block_runs(markup: bytes) -> Iterator[tuple[int, bool, bool]]:
-    """For each block (how many chunks, is it boilerplate, is it code)."""
+    """(number of chunks, is it boilerplate, is it code) of each block."""
     boilerplate = code = 0
     for match in _STEP.finditer(markup.translate(None, _INLINE_BYTES)):
         first = match[0][0]
@@ -109,7 +110,7 @@ def _block_runs(markup: bytes) -> Iterator[tuple[int, bool, bool]]:
 
 
 class Featurizer:
-    """Makes the features of pages, for one language pair."""
+    """Makes the features of pages for one language pair."""
 
     def __init__(self, langs: LangPair) -> None:
         self.langs = langs
@@ -158,7 +159,7 @@ class Featurizer:
         )
 
     def _words(self, texts: list[str], blocks: int) -> tuple[np.ndarray, np.ndarray]:
-        """The word ids of some texts, and how many of them each block has."""
+        """The word ids of some texts, and the number of words of each block."""
         text = f" {BREAK} ".join(texts)[:MAX_TEXT]
         ids = self.word_ids.encode(text)[: MAX_WORDS + blocks]
         is_word = ids != BREAK_ID
@@ -195,58 +196,34 @@ def _uint16(values: Sequence[int]) -> np.ndarray:
 # ---------------------------------------------------------------- features ↔ bytes
 
 _HEADER = struct.Struct("<8I")
+_ARRAYS = {  # in the order in which they are packed
+    "words": np.uint32,
+    "blocks": np.uint32,
+    "block_words": np.uint16,
+    "block_sizes": np.uint16,
+    "markup": np.uint8,
+    "chunk_lengths": np.uint16,
+    "outlinks": np.uint32,
+    "images": np.uint32,
+}
 
 
 def pack(features: PageFeatures) -> bytes:
     """The arrays of the features as bytes; the scalars are columns of the store."""
+    parts = [bytes(getattr(features, name)) for name in _ARRAYS]
     declared = "\n".join(features.declared).encode()
-    parts = (
-        features.words.tobytes(),
-        features.blocks.tobytes(),
-        features.block_words.tobytes(),
-        features.block_sizes.tobytes(),
-        features.markup,
-        features.chunk_lengths.tobytes(),
-        features.outlinks.tobytes(),
-        features.images.tobytes(),
-    )
-    return _HEADER.pack(*map(len, parts)) + b"".join(parts) + declared
+    return b"".join((_HEADER.pack(*map(len, parts)), *parts, declared))
 
 
-def unpack(
-    data: bytes,
-    *,
-    url: str,
-    site: str,
-    lang: str,
-    digest: str,
-    handle: str,
-    family: str,
-    size: int,
-) -> PageFeatures:
-    """The features that `pack` made the bytes of."""
-    cuts = [_HEADER.size]
-    for length in _HEADER.unpack_from(data):
-        cuts.append(cuts[-1] + length)
-    words, blocks, block_words, block_sizes, markup, lengths, outlinks, images = (
-        data[a:b] for a, b in pairwise(cuts)
-    )
+def unpack(data: bytes, **scalars: Any) -> PageFeatures:  # Any: they are str and int
+    """The features that `pack` made the bytes of, with their scalar fields."""
+    cuts = [*accumulate(_HEADER.unpack_from(data), initial=_HEADER.size)]
+    arrays: dict[str, Any] = {  # Any: of several types
+        name: np.frombuffer(data[start:end], dtype)
+        for (name, dtype), (start, end) in zip(_ARRAYS.items(), pairwise(cuts))
+    }
+    arrays["markup"] = arrays["markup"].tobytes()
     declared = data[cuts[-1] :].decode()
     return PageFeatures(
-        url=url,
-        site=site,
-        lang=lang,
-        digest=digest,
-        handle=handle,
-        family=family,
-        size=size,
-        words=np.frombuffer(words, np.uint32),
-        blocks=np.frombuffer(blocks, np.uint32),
-        block_words=np.frombuffer(block_words, np.uint16),
-        block_sizes=np.frombuffer(block_sizes, np.uint16),
-        markup=markup,
-        chunk_lengths=np.frombuffer(lengths, np.uint16),
-        outlinks=np.frombuffer(outlinks, np.uint32),
-        images=np.frombuffer(images, np.uint32),
-        declared=tuple(declared.split("\n")) if declared else (),
+        **scalars, **arrays, declared=tuple(declared.split("\n")) if declared else ()
     )

@@ -1,17 +1,18 @@
 """Pages of one language that hold the same text, before the 1-1 step.
 
-A site gives one text many addresses: print views, editions, English copies under
-every language. Under a 1-1 rule they push each other out (Yandex at WMT16, section 5:
-9 points of recall). So copies are clustered, one of them is paired, and the others are
+A site gives one text many addresses: print views, editions, English copies under every
+language. Under a 1-1 rule they compete for one partner (Yandex at WMT16, section 5: 9
+points of recall). So copies are clustered, one of them is paired, and the others are
 named with it as its twins.
 
-Copies are the pages whose main text is the same to the word. Of the pages that compete
-for one partner, near-copies count too: a Jaccard coefficient of word 3-grams of 0.9.
+Copies are pages with the same words of main text in the same order. Of the pages that
+compete for one partner, near-copies count too: by Jaccard's coefficient of 3-grams.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -22,8 +23,16 @@ from crawler.aligner.arrays import unique
 from crawler.data import PageFeatures
 from crawler.unionfind import UnionFind
 
-MIN_JACCARD = 0.9
 _NGRAM = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CopiesConfig:
+    """Which pages are near-copies (docs/aligner.md: what other values do)."""
+
+    as_near: float = 0.9  # of the best cosine: neighbours that may be copies
+    # Of 3-grams. The pools count 0.8 as one page; here a wrong cluster loses a page.
+    min_jaccard: float = 0.9
 
 
 def text_digest(page: PageFeatures) -> bytes:
@@ -48,11 +57,15 @@ def join_near_copies(
     clusters: UnionFind[int],
     pages: Sequence[int],
     grams: Callable[[int], NDArray[np.uint64]],
+    min_jaccard: float,
 ) -> None:
-    """Cluster the near-copies among pages that compete for one partner."""
+    """Cluster the near-copies among pages that compete for one partner.
+
+    `grams` gives the 3-grams of a page, see `ngrams`.
+    """
     for a, b in combinations(sorted(pages), 2):
         apart = clusters.find(a) != clusters.find(b)
-        if apart and jaccard(grams(a), grams(b)) >= MIN_JACCARD:
+        if apart and jaccard(grams(a), grams(b)) >= min_jaccard:
             clusters.join(a, b)
 
 

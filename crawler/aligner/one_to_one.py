@@ -1,11 +1,10 @@
-"""The decision: n-best lists, both ways if asked; then each page in at most one pair.
+"""The decision: each page in at most one pair, best first.
 
-Uszkoreit et al. (2010), section 2.1, keep the n best partners of each page, and of
-these the pairs in which each page is among the n best of the other (`symmetric`).
-Greedy in the order of scores, as in the WMT16 shared task, over clusters of
-near-duplicates: when two clusters have been joined, their other members are twins of
-that pair. They are paired again only by evidence of their own, a common handle or a
-link, as the pages of two editions of one manual are.
+As in the WMT16 shared task, over clusters of near-duplicates: once a pair of two
+clusters is accepted, their other members are its twins. They are paired again only by
+evidence of their own, a common handle or a link, as pages of two editions of a manual
+are. Before that, Uszkoreit et al. (2010), section 2.1, keep only pairs in which each
+page is among the n best of the other (`symmetric`).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class Scored:
     src: int
     trg: int
     score: float
-    declared: bool  # its URLs or links say that the two belong together
+    declared: bool  # URLs or links name the two as versions of one page
 
 
 def ranked(candidates: Iterable[Scored], url: Callable[[int], str]) -> list[Scored]:
@@ -36,7 +35,7 @@ def ranked(candidates: Iterable[Scored], url: Callable[[int], str]) -> list[Scor
 
 
 def n_best(candidates: Sequence[Scored], n: int) -> dict[int, list[Scored]]:
-    """The first `n` candidates of each page, in the order in which they come."""
+    """The first `n` candidates of each page, in the order given."""
     lists: defaultdict[int, list[Scored]] = defaultdict(list)
     for candidate in candidates:
         for page in (candidate.src, candidate.trg):
@@ -52,7 +51,7 @@ def symmetric(candidates: Sequence[Scored], n: int) -> list[Scored]:
 
 
 def one_to_one(candidates: Sequence[Scored], clusters: UnionFind[int]) -> list[Scored]:
-    """The accepted ones of some candidates, best first as they are."""
+    """The accepted candidates, of some that are given best first."""
     pages: set[int] = set()
     joined: set[int] = set()
     accepted = []

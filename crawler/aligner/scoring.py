@@ -22,17 +22,13 @@ from crawler.protocols import PairScorer
 
 Features = dict[str, float]
 
-# That the next best page is this much further off in cosine is all that a margin can
-# say: a page without a partner has no rival for it either. (Of the pages that 70 %
-# leaves alone more are told so, of others as many; 0.1 to 0.25 are alike.)
-MARGIN_CAP = 0.2
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairJudge:
     """Scores the candidates of one site; others count why they were refused."""
 
     gates: GateConfig
+    margin_cap: float
     cheap: Sequence[PairScorer]  # asked of every candidate; gates read their features
     content: Sequence[PairScorer]  # asked of those that pass
     expensive: Sequence[PairScorer]  # asked of those that may reach the threshold
@@ -69,6 +65,7 @@ class PairJudge:
 
         return cls(
             profile.gates,
+            profile.evidence.margin_cap,
             made(profile.scorers.cheap),
             made(getattr(profile.scorers, content)),
             made(profile.scorers.expensive),
@@ -121,7 +118,7 @@ class PairJudge:
             cosine = features.get("ngrams.cosine", 0.0)
             features.setdefault("nearest.cosine", cosine)
             for name in ("margin.src", "margin.trg"):
-                features.setdefault(name, min(cosine, MARGIN_CAP))
+                features.setdefault(name, min(cosine, self.margin_cap))
         likely = list(range(len(admitted)))
         for scorer in self.expensive:
             likely = [n for n in likely if self._best_case(admitted[n][1]) >= min_score]

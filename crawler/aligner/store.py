@@ -1,11 +1,11 @@
 """Where the features of pages wait for their partners: SQLite, in a file or in memory.
 
-Nothing of a page stays in Python objects between two calls of the aligner, so a crawl
-of 500,000 pages needs no more memory for alignment than one of 5,000, and a crawl that
-was stopped finds everything again. One caller at a time.
+Nothing of a page stays in Python objects between two calls of the aligner: to align
+500,000 pages needs no more memory than 5,000, and a crawl that was stopped finds
+everything again. One caller at a time.
 
-A URL is known by a loose key: scheme, `www.`, a trailing slash and an index page's name
-do not count, because links that declare a translation are not careful about them.
+Declared links go by a loose key of URLs (`crawler.urls.url_key`): scheme, `www.`, a
+trailing slash and an index page's name do not count, since links vary in these.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ CREATE INDEX IF NOT EXISTS by_trg ON emitted (trg);
 """
 # 3: of words the first five letters. The column `sketch` holds the arrays of features.
 _VERSION = "3"
-# The spill file is a cache of the WARCs: worth keeping over a restart, not worth
+# The file can be made again from the WARCs: worth keeping over a restart, not worth
 # waiting for the disk. A commit writes every database page that it touched, most of
-# them leaves of indexes: half the usual size saves 0.05 ms of each page of a crawl. One
-# that splits a page goes through the whole cache, which so stays at SQLite's 2 MB: with
-# 16 MB a commit takes half as long again after 5,000 pages.
+# them leaves of indexes: half the usual size saves 0.05 ms of each page of a crawl. A
+# commit that splits a page goes through the whole cache, which stays at SQLite's 2 MB:
+# with 16 MB a commit takes half as long again after 5,000 pages.
 _PRAGMAS = """
 PRAGMA page_size = 2048;
 PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
@@ -59,19 +59,17 @@ PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """A page as the batch stages list it; its features are read when needed."""
+    """A page as a collection lists it; its features are read when needed."""
 
     id: int
     side: int  # 0: src, 1: trg
     url: str
-    key: int
     handle: int
     family: int
     digest: str
-    size: int
 
 
-# Without the file a crawl knows no page that it fetched before; its WARC files do.
+# What a user can do whose file is damaged or of another version.
 _CURE = (
     "give another run directory; or move the file away, crawl on, and pair all pages"
     " afterwards: bifocal align RUN_DIR/warc"
@@ -109,8 +107,8 @@ class PageStore:
     def put(self, page: PageFeatures) -> int | None:
         """Keep a page; its id, or None if its URL is known and nothing changed.
 
-        Of two contents of one URL the one with the smaller digest stays, whichever came
-        first: what was added decides, not the order. The id is that of the URL.
+        Of two contents of one URL the one with the smaller digest stays, so that the
+        order of pages does not matter. The id stays that of the URL.
         """
         identity = hash64(page.url)
         known = self._db.execute(
@@ -120,26 +118,13 @@ class PageStore:
             if known[1] <= page.digest:
                 return None
             self._remove(known[0])
-        side = 0 if page.lang == self.langs.src else 1
+        site, side = self.site_id(page.site), self._side(page.lang)
+        address = page.url, identity, url_key(page.url)
+        handles = hash64(page.handle), hash64(page.family), page.handle, page.family
+        text = page.digest, page.size, pack(page)
         row = self._db.execute(
-            "INSERT INTO pages (id, site, side, url, identity, key, handle, family,"
-            " handle_text, family_text, digest, size, sketch)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                known[0] if known else None,
-                self.site_id(page.site),
-                side,
-                page.url,
-                identity,
-                url_key(page.url),
-                hash64(page.handle),
-                hash64(page.family),
-                page.handle,
-                page.family,
-                page.digest,
-                page.size,
-                pack(page),
-            ),
+            "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (known and known[0], site, side, *address, *handles, *text),
         )
         if page.declared:
             self.declare(page.url, page.declared)
@@ -151,7 +136,7 @@ class PageStore:
         self._db.execute("DELETE FROM emitted WHERE ? IN (src, trg)", (page,))
 
     def site_id(self, name: str) -> int:
-        """The number of a site, given at first sight."""
+        """The number of a site; a new site gets one."""
         found = self._sites.get(name)
         if found is None:
             self._db.execute("INSERT OR IGNORE INTO sites (name) VALUES (?)", (name,))
@@ -166,7 +151,7 @@ class PageStore:
     def sites(self) -> list[str]:
         """Every site with a page, by name; of a group, the one that stands for it.
 
-        Which sites are a group is looked up here, and holds until the next call.
+        Groups are looked up here, and hold until the next call.
         """
         self._groups = SiteGroups()
         for source, target in self._db.execute(
@@ -184,37 +169,28 @@ class PageStore:
     def rows(self, site: str) -> list[PageRow]:
         """The pages of a site and of those that it stands for, by URL.
 
-        The handles of a group are one: those of the site that stands for it.
+        Handles are as if all pages were of the site that stands for the group.
         """
         names = self._groups.members(site)
         rows = []
         for name in names:
             for *row, handle in self._db.execute(
-                "SELECT id, side, url, key, handle, family, digest, size, handle_text"
+                "SELECT id, side, url, handle, family, digest, handle_text"
                 " FROM pages WHERE site = ?",
                 (self.site_id(name),),
             ):
                 if name != site:
-                    row[4] = hash64(handle.replace(name, site, 1))
+                    row[3] = hash64(handle.replace(name, site, 1))
                 rows.append(PageRow(*row))
         return sorted(rows, key=attrgetter("url"))
 
     def counts(self) -> dict[str, tuple[int, int]]:
-        """How many pages each site has on either side."""
+        """(pages of src, pages of trg) of each site."""
         rows = self._db.execute(
             "SELECT name, sum(side = 0), sum(side = 1) FROM pages"
             " JOIN sites ON sites.id = pages.site GROUP BY name"
         )
         return {name: (src, trg) for name, src, trg in rows}
-
-    def count(self, site: str) -> tuple[int, int]:
-        """How many pages a site has on either side."""
-        rows = self._db.execute(
-            "SELECT side, count(*) FROM pages WHERE site = ? GROUP BY side",
-            (self.site_id(site),),
-        )
-        counts = dict(rows)
-        return counts.get(0, 0), counts.get(1, 0)
 
     def latest(self, limit: int) -> list[int]:
         """The pages that were put last."""
@@ -257,7 +233,7 @@ class PageStore:
     # ------------------------------------------------------------ declared links
 
     def declare(self, url: str, targets: Iterable[str]) -> None:
-        """Remember that a page, or a sitemap, calls these URLs versions of one."""
+        """Remember that a page or a sitemap declares these URLs versions of a page."""
         source = url_key(url)
         self._db.executemany(
             "INSERT OR IGNORE INTO declared VALUES (?, ?)",
@@ -281,7 +257,7 @@ class PageStore:
         )
 
     def declarations(self, site: str) -> list[tuple[int, int]]:
-        """(page, page that it declares) within a group, of different languages."""
+        """Each (page, page that it declares) of two languages within a group."""
         # CROSS JOIN keeps the order, and the plus keeps the index of sites out of it:
         # SQLite would else meet every page of the site with every other.
         group = [self.site_id(name) for name in self._groups.members(site)]
@@ -298,13 +274,13 @@ class PageStore:
     # ------------------------------------------------------------ emitted pairs
 
     def emit(self, src: int, trg: int, score: float) -> None:
-        """Remember a pair that was handed out."""
+        """Remember a pair that was given out."""
         self._db.execute(
             "INSERT OR REPLACE INTO emitted VALUES (?, ?, ?)", (src, trg, score)
         )
 
     def best_emitted(self, page: int) -> float:
-        """The best score of a page in a pair that was handed out; 0 without one."""
+        """The best score of a page in a pair that was given out; 0 without one."""
         found = self._db.execute(
             "SELECT max(score) FROM (SELECT score FROM emitted WHERE src = ?1"
             " UNION ALL SELECT score FROM emitted WHERE trg = ?1)",
@@ -313,7 +289,7 @@ class PageStore:
         return float(found or 0.0)
 
     def unpaired(self, site: str) -> set[int]:
-        """The pages of a site that no handed-out pair holds."""
+        """The pages of a site that are in no pair that was given out."""
         return set(
             self._ids(
                 "SELECT id FROM pages WHERE site = ? AND id NOT IN"

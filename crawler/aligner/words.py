@@ -1,9 +1,9 @@
-"""Text to word ids: what a content comparison needs of a text, in four bytes a word.
+"""Text to word ids: a comparison by content needs four bytes of each word.
 
 A word is a run of letters and digits, in lower case; a number keeps its inner points
 and commas. Scripts that are written without spaces are cut without a dictionary: by
 script, and a long run of Han characters into its bigrams, of Thai and its neighbours
-into 4-grams (no segmenter is needed: docs/sources.md#alignment-by-content).
+into 4-grams: pages of Japanese are paired as well without a segmenter.
 
 Words that begin alike have one id: the first five letters stand for the word, as a
 stemmer that needs no language would leave them. What an inflected language says in a
@@ -41,8 +41,8 @@ _FIRST_UNSEGMENTED = "\u0e00"
 _SOUTH_GRAM = 4  # a Thai word is three to five characters
 _STEM = 5  # letters that an id is made of; with four to six about as many pairs
 
-BREAK = "\n"  # stands between blocks, and comes back as a word of its own
-BREAK_ID = 0  # no word has it
+BREAK = "\n"  # between blocks; a word of its own
+BREAK_ID = 0  # of no other word
 
 
 def words_of(text: str) -> list[str]:
@@ -98,13 +98,12 @@ def dense_characters(text: str) -> int:
 
 
 class WordIds:
-    """Words → 32-bit ids, the same in every run; odd for a number, else even.
+    """Words → 32-bit ids, the same in every run: odd for a number, else even.
 
-    Words that are letters alone, and begin with the same five, have the same id.
-
-    What stands between two blanks is looked up as it is, punctuation and all, and found
-    nine times in ten: 130 µs for a page of 1,000 words, a third of what cutting and
-    hashing takes. Where sentences have no blanks, runs of a script are looked up.
+    Words of letters that begin with the same five have the same id. Ids are looked up
+    by what stands between two blanks, punctuation included, or where sentences have no
+    blanks by runs of one script: nine times in ten it was met before, and a page of
+    1,000 words takes 130 µs, a third of what cutting and hashing takes.
     """
 
     def __init__(self) -> None:
@@ -137,7 +136,7 @@ def word_id(word: str) -> bytes:
 
 
 class Bounded(dict[str, T]):
-    """A dict that fills itself, and starts afresh when it is full."""
+    """A dict that makes absent values itself, and is cleared when it is full."""
 
     _LIMIT = 1 << 17  # entries, about 15 MB
     _LONGEST = 40  # a sentence of Japanese comes once

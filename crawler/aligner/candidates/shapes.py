@@ -1,13 +1,13 @@
-"""Same shape: pages whose markup is alike, where nothing that they say can be compared.
+"""Shapes: pages whose markup is alike, where their words cannot be compared.
 
-Two languages may share no word, not a name nor a number. What is left is the shape:
-how often each tag comes, and how long the chunks of text are, by octaves. The pages
-nearest by these counts are aligned by STRAND, and (1 - dp)(1 + r)/2 takes the place of
-a cosine. It is only good for the first seeds of a lexicon.
+Two languages may share no word, name or number. Then pages are compared by the counts
+of each tag, and of chunks of text by their length in octaves. The pages nearest by
+these counts are aligned by STRAND, and (1 - dp)(1 + r)/2 takes the place of a cosine.
+Among pages of software manuals counts of tags alone find 84 to 95 % of the right ones:
+enough for the first seeds of a lexicon, not for a decision.
 
-Measured (docs/sources.md#alignment-by-content): the tag histogram alone finds 84 to
-94 % of the pages of software manuals.
-See also: `shared_words`, which comes before it.
+In: pages; STRAND as a scorer.  Out: their neighbours.
+See also: `shared_words`, which is asked before.
 """
 
 from __future__ import annotations
@@ -27,12 +27,20 @@ _OCTAVES = 17  # of a chunk's length, which is below 2¹⁶
 
 @dataclass(frozen=True, slots=True)
 class ShapesConfig:
-    """How many pages are aligned."""
+    """How many pages are aligned, and which pages of few words."""
 
-    # The right page is among the first 20 in 98 to 100 %
-    # (docs/sources.md#alignment-by-content).
-    n_best: int = 20
+    n_best: int = 20  # among the first 20 by counts the right page is in 98 to 100 %
     max_pages: int = 4000  # of a side: 64 MB; and 40 alignments for each take 6 s
+    # A page of fewer words than this, with as many different tags (opening, closing),
+    # is compared by shape once the others are paired: no lexicon knows its few words,
+    # and pages alike are few then. Title and paragraphs have fewer tags.
+    few_words: int = 40
+    min_tags: int = 16
+
+    def has_few_words(self, page: PageFeatures) -> bool:
+        """Does a page have few words, and a shape?"""
+        few = len(page.words) < self.few_words
+        return few and len(set(page.markup)) >= self.min_tags
 
 
 def shapes(
@@ -49,7 +57,7 @@ def shapes(
     `strand` compares two pages; with `among` only pairs of which one is such a page.
     """
     if not 0 < min(len(src), len(trg)) <= max(len(src), len(trg)) <= config.max_pages:
-        return Neighbours()  # so large a site shares some word
+        return Neighbours()  # a site as large has words in common
     sides = [[pages.features(page) for page in side] for side in (src, trg)]
     near: list[tuple[int, int]] = []
     wanted = [[among is None or among(page) for page in side] for side in sides]
@@ -72,7 +80,7 @@ def shapes(
 
 
 def _counts(pages: Sequence[PageFeatures]) -> NDArray[np.float32]:
-    """Log counts of tags, and of chunks by the octave of their length; a row a page."""
+    """(pages, tags and octaves): log counts of tags, and of chunks by their length."""
     rows = np.empty((len(pages), 256 + _OCTAVES), np.float32)
     for row, page in zip(rows, pages):
         tags = np.frombuffer(page.markup, np.uint8)
@@ -85,7 +93,7 @@ def _counts(pages: Sequence[PageFeatures]) -> NDArray[np.float32]:
 def _near(
     src: NDArray[np.float32], trg: NDArray[np.float32], count: int
 ) -> list[tuple[int, int]]:
-    """(row of src, row of trg): the nearest of each row, by Euclidean distance."""
+    """Each (row of src, row of trg) of nearest rows, by Euclidean distance."""
     squares = [np.square(side).sum(axis=1) for side in (src, trg)]
     distance = squares[0][:, None] + squares[1][None, :] - 2 * src @ trg.T
     found = {(i, j) for i, row in enumerate(_least(distance, count)) for j in row}
@@ -94,7 +102,7 @@ def _near(
 
 
 def _least(values: NDArray[np.float32], count: int) -> list[list[int]]:
-    """In each row the columns of the least values, in no order."""
+    """In each row the columns of the `count` least values, in any order."""
     if values.shape[1] <= count:
         return [list(range(values.shape[1]))] * len(values)
     least: list[list[int]] = np.argpartition(values, count - 1, axis=1)[

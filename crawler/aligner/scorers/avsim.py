@@ -26,8 +26,9 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
-from crawler.aligner.arrays import concat_with_ids, ranges, unique
+from crawler.aligner.arrays import concat_with_ids, ranges, unique_inverse
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.bridges.segments import SKIP, batches, cheapest_paths
 from crawler.aligner.scorers.tsim import (
@@ -65,13 +66,17 @@ class AvsimScorer:
         return [{"avsim.difference": 1 - avsim} for avsim in found]
 
     def _avsim(self, pairs: Sequence[CandidatePair]) -> list[float]:
-        (src, trg), ends = sides_of(pairs)
-        sides = _Blocks.of(src), _Blocks.of(trg)
-        pair, *linked = self.links.between(sides[0].words, sides[1].words, ends)
-        shapes = [sides[n].sizes[ends[:, n]].tolist() for n in (0, 1)]
+        pages, ends = sides_of(pairs)
+        sides = BlockWords.of(pages[0]), BlockWords.of(pages[1])
+        pair, *words = self.links.between(sides[0].words, sides[1].words, ends)
+        shapes = [sides[n].blocks[ends[:, n]].tolist() for n in (0, 1)]
         found = [0.0] * len(pairs)
         for chosen in batches(list(zip(*shapes))):
-            alike = similarities(sides, ends, pair, linked, chosen)
+            place = np.full(len(pairs), -1)
+            place[chosen] = np.arange(len(chosen))
+            mine = np.flatnonzero(place[pair] >= 0)
+            linked = [place[pair[mine]], *(side[mine] for side in words)]
+            alike = similarities(sides, ends[chosen], *linked)
             # two blocks without a common word: as dear as one that stays alone, so
             # nearly every block of the shorter page finds a partner
             paths = cheapest_paths([SKIP * (1 - 2 * share) for share in alike])
@@ -82,96 +87,104 @@ class AvsimScorer:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Blocks:
-    """The first words of some pages: which block has which word."""
+class BlockWords:
+    """Which block has which word, of the first words of some pages.
+
+    Words are numbered through all pages as `words` has them, blocks page by page.
+    """
 
     words: PageWords
-    starts: Numbers  # of each word the first of its blocks
-    lengths: Numbers  # how many blocks have it
-    blocks: Numbers  # counted from the first of their page
-    counts: Numbers  # how often each of them has the word
-    first: Numbers  # of each page the first of its blocks in `block_sizes`
-    sizes: Numbers  # of each page how many blocks it has
-    block_sizes: NDArray[np.float32]  # words of each block
+    blocks: Numbers  # (pages,): how many blocks each page has
+    lengths: NDArray[np.float32]  # (blocks,): how many words each block has
+    starts: Numbers  # (words + 1,): where in the next two a word's blocks begin
+    block: Numbers  # (cells,): a block of the word, counted from the first of its page
+    count: Numbers  # (cells,): how often the block has the word
 
     @classmethod
-    def of(cls, pages: Sequence[PageFeatures]) -> _Blocks:
+    def of(cls, pages: Sequence[PageFeatures]) -> BlockWords:
         """The last block of a page has those of its words that are among the first."""
         words = PageWords.of([page.words[:FIRST_WORDS] for page in pages])
-        # of each block: its page, its words, and how many words stand before it
         of_page, lengths = concat_with_ids([page.block_words for page in pages])
-        of_page, lengths = of_page[lengths > 0], lengths[lengths > 0].astype(np.int64)
-        blocks = np.bincount(of_page, minlength=len(pages))
-        before = np.cumsum(lengths) - lengths
-        before -= before[np.cumsum(blocks)[of_page] - blocks[of_page]]
-        read = before < FIRST_WORDS
-        of_page, before, lengths = of_page[read], before[read], lengths[read]
-        block_sizes = np.minimum(lengths, FIRST_WORDS - before)
-        sizes = np.bincount(of_page, minlength=len(pages))
-        first = np.cumsum(sizes) - sizes
-        block = np.repeat(ranges(np.zeros_like(sizes), sizes), block_sizes)
+        ends = np.cumsum(lengths, dtype=np.int64)
+        read = np.bincount(of_page, lengths, len(pages)).astype(np.int64)
+        ends -= (np.cumsum(read) - read)[of_page]
+        sizes = np.minimum(ends, FIRST_WORDS) - np.minimum(ends - lengths, FIRST_WORDS)
+        of_page, sizes = of_page[sizes > 0], sizes[sizes > 0]
+        counts = np.bincount(of_page, minlength=len(pages))
+        block = np.repeat(ranges(np.zeros_like(counts), counts), sizes)
+        # each (word, block) once; how far the next is tells how often it comes
         cells = np.sort(words.number * FIRST_WORDS + block)
         new = np.flatnonzero(np.diff(cells, prepend=-1))
-        word, blocks = np.divmod(cells[new], FIRST_WORDS)
-        of_word = np.bincount(word, minlength=len(words.words))
-        return cls(
-            words,
-            np.cumsum(of_word) - of_word,
-            of_word,
-            blocks,
-            np.diff(new, append=len(cells)),
-            first,
-            sizes,
-            block_sizes.astype(np.float32),
-        )
+        word, block = np.divmod(cells[new], FIRST_WORDS)
+        starts = np.searchsorted(word, np.arange(len(words.words) + 1))
+        count = np.diff(new, append=len(cells))
+        return cls(words, counts, sizes.astype(np.float32), starts, block, count)
 
-    def sizes_of(self, page: int) -> NDArray[np.float32]:
-        """How many words each block of a page has."""
-        return self.block_sizes[self.first[page] : self.first[page] + self.sizes[page]]
+    def lengths_of(self, pages: Numbers) -> NDArray[np.float32]:
+        """How many words the blocks of some pages have, page after page."""
+        first = np.cumsum(self.blocks) - self.blocks
+        return self.lengths[ranges(first[pages], self.blocks[pages])]
+
+    def incidence(self, keys: Numbers, first: Numbers, total: int) -> csr_matrix:
+        """(words, blocks): how often each block of a pair has each of some words.
+
+        `keys` has (pair, word) of each row, packed; the blocks of a pair begin at its
+        place in `first`, and there are `total`.
+        """
+        pair, word = keys >> 32, keys & 0xFFFFFFFF
+        counts = self.starts[word + 1] - self.starts[word]
+        cells = ranges(self.starts[word], counts)
+        columns = np.repeat(first[pair], counts) + self.block[cells]
+        ends = np.append(0, np.cumsum(counts))
+        counted = self.count[cells].astype(np.float32)
+        return csr_matrix((counted, columns, ends), (len(keys), total))
 
 
 def similarities(
-    sides: tuple[_Blocks, _Blocks],
+    sides: tuple[BlockWords, BlockWords],
     ends: Numbers,
     pair: Numbers,
-    linked: Sequence[Numbers],
-    chosen: Sequence[int],
+    src: Numbers,
+    trg: Numbers,
 ) -> list[NDArray[np.float64]]:
-    """The share of words of each two blocks that have a translation in the other.
+    """(blocks of src, blocks of trg) for each pair: Dice's coefficient.
 
-    `ends` has the pages of all pairs, of which some are `chosen`; `linked` the words
-    of each link, `pair` its pair.
+    That is the share of the words of both blocks that have a translation in the other.
+    `ends`: (pairs, 2), the pages; `pair`, `src`, `trg`: pair and words of each link.
     """
-    place = np.full(len(ends), -1)
-    place[list(chosen)] = np.arange(len(chosen))
-    mine = np.flatnonzero(place[pair] >= 0)
-    ends, pair = ends[list(chosen)], place[pair[mine]]
-    linked = [words[mine] for words in linked]
-    sizes = [
-        np.add.outer(sides[0].sizes_of(src), sides[1].sizes_of(trg))
-        for src, trg in ends.tolist()
-    ]
+    sizes = [side.blocks[ends[:, n]] for n, side in enumerate(sides)]
+    first = [np.cumsum(size) - size for size in sizes]
+    totals = [int(size.sum()) for size in sizes]
+    (src_keys, one), (trg_keys, other) = (
+        unique_inverse(pair << 32 | words) for words in (src, trg)
+    )
+    ones = np.ones(len(pair), np.float32)
+    links = csr_matrix((ones, (one, other)), (len(src_keys), len(trg_keys)))
+    in_src = sides[0].incidence(src_keys, first[0], totals[0])
+    in_trg = sides[1].incidence(trg_keys, first[1], totals[1])
+    # how many words of a block have a translation in a block of the other page
+    found = in_src.T @ _is_there(links @ _is_there(in_trg))
+    found += _is_there(links.T @ _is_there(in_src)).T @ in_trg
+    found = found.tocoo()
     # where each two blocks stand in one array for all pairs, row by row
-    areas = [size.size for size in sizes]
-    starts = np.cumsum(areas) - areas
-    strides = sides[1].sizes[ends[:, 1]], np.ones(len(ends), np.int64)
-    found = np.zeros(sum(areas))
-    for one, other in ((0, 1), (1, 0)):
-        near, far = sides[one], sides[other]
-        # the words that have a translation in a block of the other page, each once
-        words = linked[other]
-        lengths = far.lengths[words]
-        blocks = far.blocks[ranges(far.starts[words], lengths)]
-        keys = np.repeat(pair * len(near.lengths) + linked[one], lengths)
-        keys, blocks = np.divmod(unique(keys * FIRST_WORDS + blocks), FIRST_WORDS)
-        pairs, words = np.divmod(keys, len(near.lengths))
-        # and how often each block has each of them
-        lengths = near.lengths[words]
-        cells = ranges(near.starts[words], lengths)
-        places = np.repeat(starts[pairs] + blocks * strides[other][pairs], lengths)
-        places += near.blocks[cells] * np.repeat(strides[one][pairs], lengths)
-        found += np.bincount(places, near.counts[cells], len(found))
-    return [
-        (share.reshape(size.shape).astype(np.float32) / size).astype(np.float64)
-        for share, size in zip(np.split(found, np.cumsum(areas)[:-1]), sizes)
+    areas = sizes[0] * sizes[1]
+    of_pair = np.repeat(np.arange(len(ends)), sizes[0])[found.row]
+    places = (np.cumsum(areas) - areas)[of_pair] + found.col - first[1][of_pair]
+    places += (found.row - first[0][of_pair]) * sizes[1][of_pair]
+    shares = np.zeros(areas.sum(), np.float32)
+    shares[places] = found.data
+    lengths = [
+        np.split(side.lengths_of(ends[:, n]), np.cumsum(sizes[n])[:-1])
+        for n, side in enumerate(sides)
     ]
+    return [
+        (share.reshape(len(a), len(b)) / np.add.outer(a, b)).astype(np.float64)
+        for share, a, b in zip(np.split(shares, np.cumsum(areas)[:-1]), *lengths)
+    ]
+
+
+def _is_there(counts: csr_matrix) -> csr_matrix:
+    """1 where a matrix has a number."""
+    there = counts.copy()
+    there.data[:] = 1
+    return there

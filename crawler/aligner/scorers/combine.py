@@ -10,8 +10,8 @@ thresholds by hand. Three ways, of which a profile names one (`model`):
 - `thresholds`: the paper's manual ones, section 2.1.3: dp < 20 % and p < 0.05; with a
   lexicon tsim > 0.15 besides, or instead, section 4.3.
 
-Weights and trees are data: *.json here, with the sites that they were fitted on. They
-are written by benchmarks/aligner_fit.py.
+Weights and trees are data: weights/*.json, with the sites that they were fitted on.
+They are written by training/align_weights.py.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
 import msgspec
 import numpy as np
 
 from crawler.aligner.scorers.adaptation import ADAPTED, adapt
+from crawler.errors import ProfileError
 
 Features = Mapping[str, float]
+_SHIPPED = f"{__package__}.weights"
 
 
 class Model(Protocol):
@@ -145,23 +148,33 @@ Content = Literal["words", "lexicon"]  # by what content was compared
 
 
 @dataclass(frozen=True, slots=True)
-class LogisticConfig:
-    """What a profile adds to the weights that come with the package."""
+class TreeConfig:
+    """Which tree a profile means."""
 
+    folder: str = ""  # of files as `training.align_weights` writes; "": the shipped one
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticConfig:
+    """Which weights a profile means, and what it adds to them."""
+
+    folder: str = (
+        ""  # of files as `training.align_weights` writes; "": the shipped ones
+    )
     # Nats for a feature of 1: of a scorer that the weights do not know, or in place of
     # its weight. Until such a feature is known, it counts as 1 if that is more than 0.
     weights: Features = field(default_factory=dict)
 
 
 def logistic(content: Content, config: LogisticConfig) -> Model:
-    """The logistic model that comes with the package."""
-    model: Logistic = _load(Logistic, f"logistic_{content}.json")
+    """The logistic model with the weights of a profile."""
+    model: Logistic = _load(Logistic, config.folder, f"logistic_{content}.json")
     return replace(model, weights={**model.weights, **config.weights})
 
 
-def tree(content: Content) -> Model:
-    """The decision tree that comes with the package."""
-    model: Tree = _load(Tree, f"tree_{content}.json")
+def tree(content: Content, config: TreeConfig) -> Model:
+    """The decision tree of a profile."""
+    model: Tree = _load(Tree, config.folder, f"tree_{content}.json")
     return model
 
 
@@ -171,9 +184,14 @@ def thresholds(config: Thresholds) -> Model:
 
 
 @cache
-def _load(kind: type[M], name: str) -> M:
-    file = resources.files(__package__).joinpath(name)
-    return msgspec.json.decode(file.read_bytes(), type=kind)
+def _load(kind: type[M], folder: str, name: str) -> M:
+    file = Path(folder) / name if folder else resources.files(_SHIPPED) / name
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise ProfileError(
+            f"{file}: {error} (make it by: python -m training.align_weights)"
+        ) from error
 
 
 def _sigmoid(logit: float) -> float:

@@ -7,7 +7,6 @@ import pytest
 
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.scoring import MARGIN_CAP
 from crawler.data import Document, LangPair
 from crawler.errors import RunDirError
 from crawler.extract.document import build_document
@@ -56,7 +55,7 @@ def test_how_far_off_the_next_page_is_says_no_more_than_that_it_is_far_off():
             aligner.add(document)
         pairs = aligner.finish()
     margins = [p.features[f"margin.{side}"] for p in pairs for side in ("src", "trg")]
-    assert max(margins) == MARGIN_CAP
+    assert max(margins) == AlignProfile().evidence.margin_cap
 
 
 def test_all_pairs_of_a_small_site_teach():

@@ -11,7 +11,6 @@ from crawler.aligner.bootstrap import (
     bootstrap,
     compare,
     compare_by_shape,
-    has_few_words,
     learn,
     neighbours,
 )
@@ -151,4 +150,5 @@ def test_shapes_are_compared_of_pages_without_a_partner_alone():
     paired = {page for pair in last.accepted(TEXTS, known.clusters) for page in pair}
     new = again.scores.keys() - last.scores.keys()
     assert paired.isdisjoint(page for pair in new for page in pair)
-    assert not any(map(has_few_words, map(TEXTS.collection.features, TEXTS.sides[0])))
+    pages = map(TEXTS.collection.features, TEXTS.sides[0])
+    assert not any(map(TEXTS.profile.shapes.has_few_words, pages))

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.aligner.candidates.nearest import Neighbours
-from crawler.aligner.evidence import LIKELIHOOD_CAP, Rivals, SiteTexts, page_gains
-from crawler.aligner.scoring import MARGIN_CAP
+from crawler.aligner.evidence import Rivals, SiteTexts, page_gains
+from crawler.aligner.profile import EvidenceConfig
 from crawler.unionfind import UnionFind
 from tests.lexicons import lexicon
 from tests.unit.crawler.aligner.sites import (
@@ -25,6 +25,8 @@ SITE = build_site(style="dir", concepts=12, switcher="page")
 TEXTS = texts_of(aligner_of(with_copies(documents(SITE))))
 SRC, TRG = TEXTS.originals()
 PAIR = SRC[0], TRG[0]
+MARGIN_CAP = EvidenceConfig().margin_cap
+LIKELIHOOD_CAP = EvidenceConfig().likelihood_cap
 
 
 def rivals_of(

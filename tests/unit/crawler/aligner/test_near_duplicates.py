@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from crawler.aligner.features import Featurizer
 from crawler.aligner.near_duplicates import (
+    CopiesConfig,
     join_copies,
     join_near_copies,
     ngrams,
@@ -33,6 +34,10 @@ def clusters_of(texts: list[list[str]], join, of=lambda page: page) -> list[int]
     return [clusters.find(page) for page in range(len(texts))]
 
 
+def join_near(clusters, pages, grams) -> None:
+    join_near_copies(clusters, pages, grams, CopiesConfig().min_jaccard)
+
+
 TEXT = [f"word{n}" for n in range(200)]
 
 
@@ -44,4 +49,4 @@ def test_copies_are_one_cluster_and_its_first_page_stands_for_it():
 def test_rivals_that_differ_in_a_few_words_are_near_copies():
     near = [*TEXT[:100], "changed", *TEXT[101:]]
     half = [*TEXT[:100], *(f"other{n}" for n in range(100))]
-    assert clusters_of([TEXT, near, half], join_near_copies, ngrams) == [0, 0, 2]
+    assert clusters_of([TEXT, near, half], join_near, ngrams) == [0, 0, 2]
