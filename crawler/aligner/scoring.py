@@ -1,7 +1,7 @@
-"""Candidate → score: gates first, cheap features next, STRAND only where it can matter.
+"""Candidate → score: cheap features first, expensive ones only where they can matter.
 
-Three of four candidates are settled without aligning their markup: either a gate
-refuses them, or not even equal markup could lift them over the threshold.
+Three of four candidates are settled without aligning their markup: a gate refuses them,
+or not even equal markup could lift them over the threshold.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Features = dict[str, float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairJudge:
-    """Scores the candidates of one site; others count why they were refused."""
+    """Scores the candidates of one site."""
 
     gates: GateConfig
     margin_cap: float
@@ -110,11 +110,11 @@ class PairJudge:
     ) -> list[PairScore | None]:
         """The score of each admitted pair; None if it is below the threshold.
 
-        The features are what `admit` gave, and what is known of a pair beyond its two
-        pages; those that are still absent are added.
+        The features are those of `admit`, and what is known of a pair beyond its two
+        pages; those that are still absent are added. `counts`: why others are refused.
         """
         for _, features in admitted:
-            # without neighbours to compare with, a cosine stands for itself
+            # without neighbours, a pair's own cosine takes their place
             cosine = features.get("ngrams.cosine", 0.0)
             features.setdefault("nearest.cosine", cosine)
             for name in ("margin.src", "margin.trg"):
@@ -138,7 +138,7 @@ class PairJudge:
         return scores
 
     def _best_case(self, features: Features) -> float:
-        """The most that the score can become once all scorers have been asked."""
+        """The highest score that the absent features allow."""
         return self.model.best_case(features | self.differences.features(features))
 
 
@@ -147,7 +147,7 @@ def _add(
     pairs: Sequence[CandidatePair],
     found: Sequence[Features],
 ) -> None:
-    """Add what each scorer says of each pair."""
+    """Add the features that each scorer gives each pair."""
     for scorer in scorers:
         for features, more in zip(found, scorer.score(pairs)):
             features.update(more)

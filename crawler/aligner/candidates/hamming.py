@@ -1,4 +1,4 @@
-"""Pairs of signatures that differ in few bits: every pair, and pairs near in a table.
+"""Hamming distances: pairs of signatures, or neighbours in a table, of few bits.
 
 The inner loop is one `popcnt` per 64 bits. With numba (`pip install -e '.[lsh]'`) it
 takes 2 to 5 ns for a pair of 1,024 bits; numpy does the same some ten times slower.
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Signatures = NDArray[np.uint64]  # one row of 64-bit words for each page
-Pairs = NDArray[np.int64]  # (row, row, distance)
+Signatures = NDArray[np.uint64]  # (pages, words of 64 bits)
+Pairs = NDArray[np.int64]  # (pairs, 3): row, row, distance
 # Compared at a time: the sums of the columns stay in the nearest cache; without numba
 # the words take 32 MB.
 _ROWS, _COLUMNS = 256, 1024

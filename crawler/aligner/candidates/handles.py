@@ -1,11 +1,12 @@
-"""Same URL but for the language: the candidates of Resnik & Smith (2003), section 4.3.
+"""Handles: pages whose URLs are equal but for the language.
 
-Pages are sorted into buckets by handle; every src page of a bucket meets every trg
-page. Duplicate addresses make buckets of more than two. A handle is what is left of a
-URL without the tokens that name its language (`HandleCandidates`), or, as in the paper,
-without every substring that may (`SubstringCandidates`).
+Resnik & Smith (2003), section 4.3: pages are put into buckets by handle, and every src
+page of a bucket is paired with every trg page; pages with several addresses make
+buckets of more than two. A handle is a URL without the tokens that name its language
+(`HandleCandidates`) or, as in the paper, without every substring that may
+(`SubstringCandidates`).
 
-See also: `crawler.handles` (what a handle is), `links` (what pages say themselves).
+See also: `crawler.handles` (how a handle is made), `links` (what pages declare).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from crawler.data import LangPair, PageFeatures
 from crawler.handles import language_substrings, without_substrings
 from crawler.protocols import SitePages
 
-# A handle with more pages than this on one side names no page: `/?lang=`.
+# Of a handle such as `/?lang=`, which stands for many pages, so many are paired.
 _MAX_BUCKET = 16
 
 
@@ -46,15 +47,15 @@ class HandleCandidates:
 class SubstringCandidates:
     """Pages of one handle by the paper's own subtraction, which is coarser.
 
-    Asked for all pages at once only: while a crawl goes on, `HandleCandidates` names
-    nearly all of them. A pair that only this room proposes gets no higher score for it.
+    Only for a whole site: while pages come in, `HandleCandidates` names nearly all of
+    them. A pair that only this class proposes gets no higher score for it.
     """
 
     langs: LangPair
     name: ClassVar[str] = "substrings"
 
     def add(self, _page: PageFeatures) -> list[int]:
-        """None yet."""
+        """No pages; see above."""
         return []
 
     def pairs(self, collection: SitePages) -> Iterator[tuple[int, int]]:
@@ -69,7 +70,7 @@ class SubstringCandidates:
 def _buckets(
     collection: SitePages, handle: Callable[[int], Hashable]
 ) -> Iterator[tuple[int, int]]:
-    """The cross product of both sides of each handle's pages."""
+    """Each (src, trg) of one handle."""
     buckets: defaultdict[Hashable, tuple[list[int], list[int]]] = defaultdict(
         lambda: ([], [])
     )

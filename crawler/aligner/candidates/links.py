@@ -1,10 +1,9 @@
-"""What pages declare: hreflang alternates, language switchers, sitemap alternates.
+"""Links: pages that declare each other, by hreflang, language menus or sitemaps.
 
-Siblings that link to each other, in Resnik & Smith (2003), section 2.1.1; hreflang has
-since made the link say what it means. It is evidence, not proof: a switcher may lead to
-a home page, an alternate to a copy that nobody translated. So a link that is returned
-counts more than one that is not, and a page that is declared by many, and returns none
-of it, is nobody's translation.
+The siblings of Resnik & Smith (2003), section 2.1.1. A declaration is evidence, not
+proof: a menu may lead to a home page, an alternate to a copy that was not translated.
+So a link that is returned counts more than one that is not, and a page that many
+declare, and that declares none of them, is not their translation.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from crawler.aligner.store import PageStore
 from crawler.data import PageFeatures
 from crawler.protocols import SitePages
 
-# So many pages may declare one page without being declared by it: a few addresses of
-# one text may, the articles of a section that all lead to its front page may not.
+# At most so many pages may declare a page that does not declare them: a few addresses
+# of one text may, all articles of a section that lead to its front page may not.
 MAX_ONE_WAY = 4
 _LIMIT = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkCandidates:
-    """Pages that one of the two declares to be the other's version."""
+    """Pages of which one declares the other its version."""
 
     store: PageStore
     name: ClassVar[str] = "links"
@@ -46,7 +45,7 @@ class LinkCandidates:
 
 
 def declared_pairs(collection: SitePages) -> dict[tuple[int, int], bool]:
-    """(src, trg) → do both declare each other?"""
+    """(src, trg) → does each declare the other?"""
     declared = set(collection.declared())
     fan_in: defaultdict[int, int] = defaultdict(int)
     for source, target in declared:

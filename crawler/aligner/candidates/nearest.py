@@ -1,4 +1,4 @@
-"""The nearest pages of the other language, by the cosine of their vectors.
+"""Nearest: the pages of the other language with the largest cosines.
 
 A product of two sparse matrices gives the exact cosine of every src page with every trg
 page. Ten million pairs a second, so brute force is the right way up to some 20,000
@@ -18,16 +18,16 @@ from scipy.sparse import csr_matrix
 
 from crawler.data import Neighbours
 
-_Best = tuple[NDArray[np.float32], NDArray[np.int64]]  # cosines, and where they stand
+# The largest cosines above 0, best first, and their columns (or rows).
+_Best = tuple[NDArray[np.float32], NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
 class NearestConfig:
     """How many candidates."""
 
-    # The right page is in the first 8 in 99.7 % (docs/sources.md#alignment-by-content).
-    n_best: int = 8
-    min_cosine: float = 0.02  # below it two pages share a number by chance
+    n_best: int = 8  # in manuals the right page is among the first 8 in 99.9 %
+    min_cosine: float = 0.02  # below it two pages have a number in common by chance
     cells: int = 1 << 23  # cosines held at a time, by row and by column: 64 MB
 
 
@@ -79,7 +79,7 @@ def nearest(
 def _best(
     rows: csr_matrix, columns: csr_matrix, config: NearestConfig
 ) -> tuple[list[_Best], list[_Best]]:
-    """For each row the largest cosines above 0, and their columns; and vice versa."""
+    """The best of each row, and of each column, of the matrix of all cosines."""
     by_row: list[_Best] = []
     by_column: list[list[_Best]] = []  # for each block of rows
     block = max(1, config.cells // max(columns.shape[0], 1))
@@ -97,7 +97,7 @@ def _best(
 
 
 def _joined(parts: Sequence[_Best], count: int) -> _Best:
-    """The best of several."""
+    """The best of all parts of a column."""
     if len(parts) == 1:
         return parts[0]
     values, places = (np.concatenate(column) for column in zip(*parts))

@@ -1,4 +1,4 @@
-"""Do two pages say the same things in the same order?
+"""Order: have two pages their common n-grams in the same order?
 
 Uszkoreit et al. (2010), section 2.2: the n-grams that both pages have, each in the
 order of its page, are two permutations; their normalised edit distance (Cormode et al.
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 
 def permutation_distance(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> float:
-    """Share of the common n-grams that have to be moved; 0 if there are none.
+    """Share of the common n-grams that must be moved; 0 if there are none.
 
-    An n-gram that comes more than once counts where it comes first.
+    Of an n-gram that a page has several times the first counts.
 
     >>> permutation_distance(np.array([1, 2, 3, 4]), np.array([1, 9, 4, 2, 3]))
     0.25

@@ -1,4 +1,4 @@
-"""What will a sliding window find, and what will it cost?
+"""Planner: the recall and the cost of a sliding window over signatures.
 
 Ture, Elsayed & Lin (2011), section 5: with D-bit signatures, Q tables and a window of B
 over C pages, two pages of cosine t meet and are kept with probability
@@ -6,8 +6,8 @@ over C pages, two pages of cosine t meet and are kept with probability
     [1 - (1 - (1 - θ/π)ⁿ)^Q] · Σ_{i=0..T} C(D-n, i) ρⁱ (1-ρ)^(D-n-i),   ρ = θ/π
 
 where θ = arccos t and n, the bits that pages within a window share, lies between
-⌊log₂(C/B)⌋ and ⌈log₂(C/B)⌉. The second factor bounds what any search finds, brute force
-too. Costs are comparisons of signatures of two languages.
+⌊log₂(C/B)⌋ and ⌈log₂(C/B)⌉. The second factor bounds the recall of any search, brute
+force included. Costs are comparisons of signatures of two languages.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scipy.stats import binom
 from crawler.aligner.candidates.signatures import SignaturesConfig
 
 _WINDOWS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-_MAX_TABLES = 5000
+_MAX_TABLES = 5000  # 17 times the paper's; more cost more than brute force
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Plan:
 def upper_bound(
     cosine: float, config: SignaturesConfig, shared_bits: float = 0
 ) -> float:
-    """P(distance <= T | cosine): what signatures keep of the pairs, however found.
+    """P(distance <= T | cosine): the share of pairs that any search can find.
 
     >>> round(upper_bound(0.35, SignaturesConfig()), 2)
     0.87
@@ -70,10 +70,10 @@ def plan(
     cosine: float,
     config: SignaturesConfig | None = None,
 ) -> list[Plan]:
-    """Ways to find that share of the pairs of that cosine, the cheapest first.
+    """Ways to find a share (`recall`) of the pairs of a cosine, the cheapest first.
 
-    Of each window the fewest tables. Brute force is among them if anything is; without
-    any way the list is empty: then only more bits help.
+    For each window with the fewest tables; and brute force. The list is empty if no
+    search finds so many: then only more bits help.
     """
     config = config or SignaturesConfig()
     bound = upper_bound(cosine, config)

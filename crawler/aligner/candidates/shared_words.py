@@ -1,9 +1,9 @@
-"""Same words in both languages: names, numbers, code. Candidates without any URL.
+"""Shared words: pages near by the words that both languages have (names, numbers, code).
 
 Formula: Uszkoreit et al. (2010), section 2.2, on words instead of bigrams. All pages of
-a side meet all of the other.
-See also: `scorers.ngrams`, the same cosine for a pair that is known;
-`translated_words`, once a lexicon is there.
+a side are compared with all of the other.
+See also: `scorers.ngrams` (the same cosine of one pair), `translated_words` (through a
+lexicon).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from crawler.protocols import SitePages
 
 @dataclass(frozen=True, slots=True)
 class SharedWordsConfig:
-    """How much of a page is compared."""
+    """How many words of a page are compared."""
 
-    max_words: int = 200  # rarest words of a page; 100 lose 0.4 points of recall
+    max_words: int = 200  # the rarest of a page; 100 lose 0.4 points of recall
     nearest: NearestConfig = field(default_factory=NearestConfig)
 
 

@@ -1,4 +1,4 @@
-"""Matching n-grams: pages that share a rare run of words, without comparing all pairs.
+"""Shingles: pages that share a rare run of words, without comparing all pairs.
 
 Uszkoreit et al. (2010), section 2.1. Two sets of n-grams a page: the matching ones
 (order 5) go into an inverted index, of which singletons, postings in one language only
@@ -43,15 +43,15 @@ class ShinglesConfig:
     scoring_order: int = 2
     max_pages: int = 50  # c: a posting of more pages is dropped
     max_scoring_pages: int = 100_000  # a scoring n-gram of more is dropped
-    # Section 3.2, for books: of the matching n-grams those are kept whose fingerprint
-    # has so many given bits set, and at most so many a page.
+    # Section 3.2, for books: matching n-grams are kept if as many given bits of their
+    # fingerprint are set, and at most so many of a page.
     sampled_bits: int = 0
     max_ngrams: int = 20_000
-    # With more words than this on all pages, as many bits more as bring the matching
-    # n-grams below it: 10 M take 0.5 GB while they are sorted.
+    # If all pages have more words than this, more bits bring the matching n-grams below
+    # it: 10 M take 0.5 GB while they are sorted.
     max_words: int = 10_000_000
     min_cosine: float = 0.1  # section 3.1
-    max_disorder: float = 1.0  # of permutation_distance; the paper gives no value
+    max_disorder: float = 1.0  # permutation distance; the paper gives no value
     nearest: NearestConfig = field(default_factory=NearestConfig)
 
     def __post_init__(self) -> None:
@@ -139,10 +139,10 @@ def candidates(
 def meetings(
     grams: NDArray[np.integer], is_trg: NDArray[np.bool_], max_pages: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Every two rows of different languages whose n-gram is the same.
+    """Every two rows of different languages with the same n-gram.
 
-    Rows are sorted by n-gram, those of src first. An n-gram of more pages is left out.
-    Returned: the row of src, the row of trg, and the number of their n-gram.
+    Rows are sorted by n-gram, those of src first; n-grams of more than `max_pages` are
+    left out. Out: of each meeting the row of src, that of trg, the number of the n-gram.
     """
     starts = np.flatnonzero(np.r_[True, grams[1:] != grams[:-1]][: len(grams)])
     sizes = np.diff(np.r_[starts, len(grams)])
@@ -165,7 +165,7 @@ def meetings(
 
 
 def matching(terms: Terms, config: ShinglesConfig, sampled_bits: int) -> Terms:
-    """The matching n-grams of a page, sorted; of those only a sample, if so asked."""
+    """The matching n-grams of a page, sorted, or a sample of them."""
     grams = np.unique(ngrams(terms, config.matching_order))
     if sampled_bits:
         mask = np.uint64((1 << sampled_bits) - 1)
@@ -174,7 +174,7 @@ def matching(terms: Terms, config: ShinglesConfig, sampled_bits: int) -> Terms:
 
 
 def _postings(grams: Sequence[Terms]) -> tuple[Terms, NDArray[np.int64]]:
-    """(n-gram, page) of all pages, sorted by both."""
+    """The n-grams of all pages and the page of each, sorted by both."""
     if not grams:
         return np.empty(0, np.uint64), np.empty(0, np.int64)
     pages = np.repeat(np.arange(len(grams)), [len(page) for page in grams])
@@ -186,7 +186,7 @@ def _postings(grams: Sequence[Terms]) -> tuple[Terms, NDArray[np.int64]]:
 def _cosines(
     terms: Sequence[Terms], pairs: NDArray[np.int64], config: ShinglesConfig
 ) -> NDArray[np.float64]:
-    """Section 2.2: idf cosines of the scoring n-grams, without term frequencies."""
+    """(pairs,): section 2.2, idf cosines of the scoring n-grams, each once a page."""
     if not len(pairs):
         return np.empty(0)
     grams = [np.unique(ngrams(page, config.scoring_order)) for page in terms]

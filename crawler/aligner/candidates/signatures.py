@@ -196,7 +196,7 @@ SIGNATURES = {
 
 
 def sliding_window(src: Signatures, trg: Signatures, config: SignaturesConfig) -> Pairs:
-    """Section 4.3: pairs that are near in at least one table, each once, sorted."""
+    """Section 4.3: the pairs that are near in at least one table, sorted."""
     both = np.concatenate([src, trg])
     in_trg = np.arange(len(both)) >= len(src)
     bits = np.unpackbits(both.view(np.uint8), axis=1)[:, : config.bits]

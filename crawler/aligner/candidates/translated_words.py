@@ -1,7 +1,7 @@
-"""Pages that say the same, by a lexicon: candidates without any URL or shared word.
+"""Translated words: pages near by their words, through a lexicon.
 
-The cosine of BM25 vectors after the projection of Ture et al. (2011), section 4.1, all
-pages of a side with all of the other.
+The cosine of BM25 vectors after the projection of Ture et al. (2011), section 4.1. All
+pages of a side are compared with all of the other.
 See also: `bridges.projection` (the vectors), `shared_words` (without a lexicon).
 """
 
@@ -23,7 +23,7 @@ class TranslatedWordsConfig:
     """How pages are weighed and compared."""
 
     projection: ProjectionConfig = field(default_factory=ProjectionConfig)
-    # With a lexicon the right page is the first nine times in ten.
+    # Through a lexicon the right page is the nearest nine times in ten.
     nearest: NearestConfig = field(default_factory=lambda: NearestConfig(n_best=4))
 
 
