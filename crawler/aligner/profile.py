@@ -56,7 +56,7 @@ class GateConfig:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceConfig:
-    """How much is made of neighbours (docs/aligner.md: what other values do)."""
+    """How much neighbours count; `benchmarks.aligner_quality sensitivity` varies it."""
 
     # That the next best page is this much further off in cosine is all that a margin
     # can say: a page without a partner has no near rival either.

@@ -49,7 +49,7 @@ def news() -> list[Document]:
         concept, lang = divmod(n, 2)
         day = f"/2024/{1 + concept // 28:02}/{1 + concept % 28:02}/{lang}"
         found.append(
-            replace(document, url=f"https://{site.host}{day}", title="", links=())
+            replace(document, url=f"https://{site.host}{day}", links=(), images=())
         )
     return found
 
@@ -104,7 +104,8 @@ def test_a_profile_that_names_plugins_survives_the_way_to_run_json(profile):
         ({"search": "mypackage.nothing.Search"}, "cannot load 'mypackage.nothing"),
         ({"search": {"use": "shingles", "max_page": 3}}, "did you mean 'max_pages'"),
         ({"search": {"max_pages": 3}}, "expected a name, or a table with `use`"),
-        ({"model": {"use": "tree", "depth": 3}}, "takes no options, got ['depth']"),
+        ({"model": {"use": "tree", "depth": 3}}, "unknown key 'depth'"),
+        ({"candidates": [{"use": "links", "n": 3}]}, "takes no options, got ['n']"),
         ({"scorers": {"cheap": "overlap,x"}}, "scorer: 'x' is not one of avsim"),
         ({"search": {"use": "shingles", "bridge": "x"}}, "bridge: 'x' is not one of"),
         (

@@ -123,7 +123,10 @@ def test_across_sites_spark_shuffles_by_ngram(collection, tmp_path):
     first = AlignRequest((str(collection),), LANGS, tmp_path / "first", AlignProfile())
     align_collection(first)
     profile = tmp_path / "few.toml"
-    profile.write_text("max_content_pages = 5\n[shingles]\nmatching_order = 2\n")
+    profile.write_text(
+        "max_content_pages = 5\n"
+        'giant_search = { use = "shingles", matching_order = 2 }\n'
+    )
     words = ["--langs", ",".join(LANGS), "--across-sites", "--profile", profile]
     words += ["--lexicon", first.out / "lexicon.npz"]
     outs = tmp_path / "local", tmp_path / "spark"

@@ -1,4 +1,4 @@
-"""Shared words: pages near by the words that both languages have (names, numbers, code).
+"""Shared words: pages near by words of both languages, as names, numbers and code.
 
 Formula: Uszkoreit et al. (2010), section 2.2, on words instead of bigrams. All pages of
 a side are compared with all of the other.

@@ -142,7 +142,7 @@ def meetings(
     """Every two rows of different languages with the same n-gram.
 
     Rows are sorted by n-gram, those of src first; n-grams of more than `max_pages` are
-    left out. Out: of each meeting the row of src, that of trg, the number of the n-gram.
+    left out. Out, of each meeting: row of src, row of trg, number of the n-gram.
     """
     starts = np.flatnonzero(np.r_[True, grams[1:] != grams[:-1]][: len(grams)])
     sizes = np.diff(np.r_[starts, len(grams)])

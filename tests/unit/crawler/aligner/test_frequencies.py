@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.aligner.frequencies import BoilerplateConfig, Frequencies, RepeatedConfig
-from crawler.data import Document, PageFeatures
+from crawler.data import PageFeatures
 from crawler.extract.linearize import linearize
+from tests.documents import make_document
 from tests.lexicons import FEATURIZER, LANGS
 
 NAV = "<nav>Home About Contact</nav>"
@@ -19,7 +20,9 @@ NAV = "<nav>Home About Contact</nav>"
 def page(html: str, lang: str = "en", url: str = "u") -> PageFeatures:
     found = linearize(f"<body>{html}</body>")
     return FEATURIZER.featurize(
-        Document(url, "s", lang, 1.0, "", found.tokens, found.chunks, (), url)
+        make_document(
+            url, tokens=found.tokens, chunks=found.chunks, lang=lang, digest=url
+        )
     )
 
 
