@@ -1,6 +1,7 @@
-"""How good are the document pairs?
+"""The quality of document pairs.
 
     python -m benchmarks.aligner_quality sites WORLDS     recorded sites, URLs and links
+    python -m benchmarks.aligner_quality noisy WORLDS     the same on messy ones
     python -m benchmarks.aligner_quality pools POOLS      content only: no URL, no link
     python -m benchmarks.aligner_quality profiles POOLS   the same by papers' settings
     python -m benchmarks.aligner_quality stress POOLS     content only, and little of it
@@ -9,9 +10,12 @@
 
 Behind the folder sites or pools may be named; the figures of all others then stay.
 
-WORLDS holds `warcs`, `truth` and `pairs.json`; POOLS a folder en-xx for each language
-with `docs.tsv` (id, language, name, HTML file, text) and `truth.tsv`. Results go to
-benchmarks/results/aligner_quality_*.json.
+WORLDS holds `warcs`, `truth` and `pairs.json`. Where a site's truth comes with
+`SITE.sametext.tsv` (url, same_as: the page that has the same main text), recall and
+precision count articles, whichever of their addresses are paired; a pair of
+`SITE.ambiguous.tsv` is neither right nor wrong. POOLS holds a folder en-xx for each
+language with `docs.tsv` (id, language, name, HTML file, text) and `truth.tsv`. Results
+go to benchmarks/results/aligner_quality_*.json.
 
 In a pool a page's address is hidden, its links are dropped, and so is text that spells
 its file name. Measures, as for the WMT16 task: strict recall (each page in one pair),
@@ -29,6 +33,7 @@ import random
 import re
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +52,8 @@ from crawler.config import load_profile
 from crawler.data import Document, LangPair, PairScore
 from crawler.extract.document import image_names, read_page
 from crawler.extract.linearize import Linearized, linearize
-from crawler.reports.quality import judge_pairs, read_gold
+from crawler.reports.quality import Gold, judge_pairs, read_gold, read_rows
+from crawler.unionfind import UnionFind
 from crawler.warc.reader import iter_pages
 
 RESULTS = Path(__file__).parent / "results"
@@ -74,12 +80,12 @@ Rows = Iterator[tuple[str, Figures]]
 
 
 def sites(worlds: Path, names: Sequence[str]) -> Rows:
+    """Each site in each of its language pairs, by itself."""
     for site, pairs in json.loads((worlds / "pairs.json").read_text()).items():
         files = list((worlds / "warcs").glob(f"{site}.warc*"))
         if not files or (names and site not in names):
             continue
         readings = [read_page(page) for page in iter_pages(files)]
-        truth = next((worlds / "truth").glob(f"{site}.truth.tsv*"))
         for pair in pairs:
             langs = LangPair.parse(pair.replace("-", ","))
             start = time.process_time()
@@ -87,24 +93,66 @@ def sites(worlds: Path, names: Sequence[str]) -> Rows:
                 for reading in readings:
                     take_in(aligner, [reading])
                 found = aligner.finish()
-            judged = judge_pairs(found, read_gold(truth, langs))
+            gold, doubtful = read_truth(worlds / "truth", site, langs)
+            judged = judge_pairs(found, gold)
+            wrong = sum(not is_among(pair, doubtful) for pair in judged.wrong)
+            precision = judged.right / max(judged.right + wrong, 1)
             yield (
                 f"{site} {pair}",
                 {
-                    "precision": round(judged.precision, 3),
+                    "precision": round(precision, 3),
                     "recall": round(judged.recall, 3),
-                    "f1": round(judged.f1, 3),
+                    "f1": round(harmonic_mean(precision, judged.recall), 3),
                     "true": judged.gold,
                     "seconds": round(time.process_time() - start, 2),
                 },
             )
 
 
-def mean_f1(table: Mapping[str, Figures]) -> float:
+def read_truth(folder: Path, site: str, langs: LangPair) -> tuple[Gold, Gold]:
+    """The true pairs of articles, and those that are neither right nor wrong.
+
+    An article is all pages of one text, and all of one language that are paired with
+    one page in the truth.
+    """
+    gold = read_gold(next(folder.glob(f"{site}.truth.tsv*")), langs)
+    article = UnionFind[str]()
+    for path in folder.glob(f"{site}.sametext.tsv*"):
+        for row in read_rows(path):
+            article.join(row["url"], row["same_as"])
+    partners = defaultdict(list)
+    for src, trg in sorted(gold.pairs):
+        partners[article.find(src)].append(trg)
+        partners[article.find(trg)].append(src)
+    for first, *others in partners.values():
+        for other in others:
+            article.join(first, other)
+    canonical = {url: urls[0] for urls in article.sets() for url in urls}
+    doubtful: set[tuple[str, str]] = set()
+    for path in folder.glob(f"{site}.ambiguous.tsv*"):
+        doubtful |= read_gold(path, langs).pairs
+
+    def of_articles(pairs: Iterable[tuple[str, str]]) -> Gold:
+        named = ((article.find(src), article.find(trg)) for src, trg in pairs)
+        return Gold(frozenset(named), canonical)
+
+    return of_articles(gold.pairs), of_articles(doubtful)
+
+
+def is_among(pair: PairScore, doubtful: Gold) -> bool:
+    """Is a pair, by whatever address, one of those pairs?"""
+    return judge_pairs([pair], doubtful).right > 0
+
+
+def harmonic_mean(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision * recall else 0.0
+
+
+def mean_of(table: Mapping[str, Figures], name: str) -> float:
     """The mean over sites of the mean over their language pairs."""
     of_site: dict[str, list[float]] = {}
-    for name, figures in table.items():
-        of_site.setdefault(name.split()[0], []).append(figures["f1"])
+    for row, figures in table.items():
+        of_site.setdefault(row.split()[0], []).append(figures[name])
     return round(mean(map(mean, of_site.values())), 4)
 
 
@@ -468,6 +516,7 @@ def sensitivity(folder: Path, names: Sequence[str]) -> Rows:
 
 KINDS: dict[str, Callable[[Path, Sequence[str]], Rows]] = {
     "sites": sites,
+    "noisy": sites,
     "sensitivity": sensitivity,
     "speed": speed,
     "pools": pools,
@@ -486,8 +535,12 @@ def main(kind: str, folder: Path, names: Sequence[str]) -> None:
         table[name] = figures
         print(name, figures, flush=True)
         result = {"machine": machine(), "rows": table}
-        if kind == "sites":
-            result = {"mean F1 over sites": mean_f1(table)} | result
+        if kind in ("sites", "noisy"):
+            means = {
+                f"mean {measure} over sites": mean_of(table, measure)
+                for measure in ("precision", "recall", "f1")
+            }
+            result = means | result
         path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
 
 
