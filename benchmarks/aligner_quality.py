@@ -13,7 +13,8 @@ Behind the folder sites or pools may be named; the figures of all others then st
 WORLDS holds `warcs`, `truth` and `pairs.json`. Where a site's truth comes with
 `SITE.sametext.tsv` (url, same_as: the page that has the same main text), recall and
 precision count articles, whichever of their addresses are paired; a pair of
-`SITE.ambiguous.tsv` is neither right nor wrong. POOLS holds a folder en-xx for each
+`SITE.ambiguous.tsv` is neither right nor wrong. Truths leave out pages, such as lists:
+`precision, partner known` is of pairs of which one page at least is in the truth. POOLS holds a folder en-xx for each
 language with `docs.tsv` (id, language, name, HTML file, text) and `truth.tsv`. Results
 go to benchmarks/results/aligner_quality_*.json.
 
@@ -95,12 +96,15 @@ def sites(worlds: Path, names: Sequence[str]) -> Rows:
                 found = aligner.finish()
             gold, doubtful = read_truth(worlds / "truth", site, langs)
             judged = judge_pairs(found, gold)
-            wrong = sum(not is_among(pair, doubtful) for pair in judged.wrong)
-            precision = judged.right / max(judged.right + wrong, 1)
+            wrong = [pair for pair in judged.wrong if not is_among(pair, doubtful)]
+            known = sum(has_partner(pair, gold) for pair in wrong)
+            precision = judged.right / max(judged.right + len(wrong), 1)
+            of_known = judged.right / max(judged.right + known, 1)
             yield (
                 f"{site} {pair}",
                 {
                     "precision": round(precision, 3),
+                    "precision, partner known": round(of_known, 3),
                     "recall": round(judged.recall, 3),
                     "f1": round(harmonic_mean(precision, judged.recall), 3),
                     "true": judged.gold,
@@ -116,10 +120,12 @@ def read_truth(folder: Path, site: str, langs: LangPair) -> tuple[Gold, Gold]:
     one page in the truth.
     """
     gold = read_gold(next(folder.glob(f"{site}.truth.tsv*")), langs)
+    copies = next(folder.glob(f"{site}.sametext.tsv*"), None)
+    if copies is None:
+        return gold, Gold(frozenset())
     article = UnionFind[str]()
-    for path in folder.glob(f"{site}.sametext.tsv*"):
-        for row in read_rows(path):
-            article.join(row["url"], row["same_as"])
+    for row in read_rows(copies):
+        article.join(row["url"], row["same_as"])
     partners = defaultdict(list)
     for src, trg in sorted(gold.pairs):
         partners[article.find(src)].append(trg)
@@ -142,6 +148,13 @@ def read_truth(folder: Path, site: str, langs: LangPair) -> tuple[Gold, Gold]:
 def is_among(pair: PairScore, doubtful: Gold) -> bool:
     """Is a pair, by whatever address, one of those pairs?"""
     return judge_pairs([pair], doubtful).right > 0
+
+
+def has_partner(pair: PairScore, gold: Gold) -> bool:
+    """Has the truth a partner for one of the pages of a pair?"""
+    known = {url for ends in gold.pairs for url in ends}
+    ends = pair.src_url, *pair.src_twins, pair.trg_url, *pair.trg_twins
+    return not known.isdisjoint(gold.canonical.get(url, url) for url in ends)
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
@@ -538,7 +551,7 @@ def main(kind: str, folder: Path, names: Sequence[str]) -> None:
         if kind in ("sites", "noisy"):
             means = {
                 f"mean {measure} over sites": mean_of(table, measure)
-                for measure in ("precision", "recall", "f1")
+                for measure in ("precision", "precision, partner known", "recall", "f1")
             }
             result = means | result
         path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")

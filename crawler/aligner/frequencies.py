@@ -23,8 +23,8 @@ class RepeatedConfig:
     """How many pages of a side may have a block that is a text of theirs."""
 
     # Without blocks on more than max(5, 1 %) of a side's pages recall at 99 % precision
-    # rose from 14 to 95 % (manuals in English and German); here more may stay, because
-    # many sites hold several editions of one text.
+    # rises from .14 to .955 (docs/sources.md#repeated-blocks); here more may stay,
+    # because many sites hold several editions of one text.
     min_pages: int = 10
     min_share: float = 0.02
 

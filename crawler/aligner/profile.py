@@ -69,7 +69,7 @@ class EvidenceConfig:
 
 @dataclass(frozen=True, slots=True)
 class BootstrapConfig:
-    """Which pairs teach a lexicon, and how often."""
+    """Which pairs teach a lexicon, and how often (docs/sources.md#the-lexicon)."""
 
     # Of the pairs, best first, in each round. Of the first 60 % of mutual neighbours 98
     # to 99 % are right, in manuals of six languages.

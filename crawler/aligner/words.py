@@ -3,7 +3,7 @@
 A word is a run of letters and digits, in lower case; a number keeps its inner points
 and commas. Scripts that are written without spaces are cut without a dictionary: by
 script, and a long run of Han characters into its bigrams, of Thai and its neighbours
-into 4-grams: pages of Japanese are paired as well without a segmenter.
+into 4-grams (no segmenter is needed: docs/sources.md#alignment-by-content).
 
 Words that begin alike have one id: the first five letters stand for the word, as a
 stemmer that needs no language would leave them. What an inflected language says in a

@@ -26,7 +26,9 @@ _Best = tuple[NDArray[np.float32], NDArray[np.int64]]
 class NearestConfig:
     """How many candidates."""
 
-    n_best: int = 8  # in manuals the right page is among the first 8 in 99.9 %
+    # In manuals the right page is among the first 8 in 99.7 %
+    # (docs/sources.md#alignment-by-content).
+    n_best: int = 8
     min_cosine: float = 0.02  # below it two pages have a number in common by chance
     cells: int = 1 << 23  # cosines held at a time, by row and by column: 64 MB
 

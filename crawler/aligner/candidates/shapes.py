@@ -3,8 +3,8 @@
 Two languages may share no word, name or number. Then pages are compared by the counts
 of each tag, and of chunks of text by their length in octaves. The pages nearest by
 these counts are aligned by STRAND, and (1 - dp)(1 + r)/2 takes the place of a cosine.
-Among pages of software manuals counts of tags alone find 84 to 95 % of the right ones:
-enough for the first seeds of a lexicon, not for a decision.
+Among pages of software manuals counts of tags alone find 84 to 94 % of the right ones
+(docs/sources.md#alignment-by-content): enough for the first seeds of a lexicon.
 
 In: pages; STRAND as a scorer.  Out: their neighbours.
 See also: `shared_words`, which is asked before.
@@ -29,7 +29,9 @@ _OCTAVES = 17  # of a chunk's length, which is below 2¹⁶
 class ShapesConfig:
     """How many pages are aligned, and which pages of few words."""
 
-    n_best: int = 20  # among the first 20 by counts the right page is in 98 to 100 %
+    # Among the first 20 the right page is in 98 to 100 %
+    # (docs/sources.md#alignment-by-content).
+    n_best: int = 20
     max_pages: int = 4000  # of a side: 64 MB; and 40 alignments for each take 6 s
     # A page of fewer words than this, with as many different tags (opening, closing),
     # is compared by shape once the others are paired: no lexicon knows its few words,
