@@ -14,9 +14,9 @@ WORLDS holds `warcs`, `truth` and `pairs.json`. Where a site's truth comes with
 `SITE.sametext.tsv` (url, same_as: the page that has the same main text), recall and
 precision count articles, whichever of their addresses are paired; a pair of
 `SITE.ambiguous.tsv` is neither right nor wrong. Truths leave out pages, such as lists:
-`precision, partner known` is of pairs of which one page at least is in the truth. POOLS holds a folder en-xx for each
-language with `docs.tsv` (id, language, name, HTML file, text) and `truth.tsv`. Results
-go to benchmarks/results/aligner_quality_*.json.
+`precision, partner known` is of pairs of which the truth has one page at least. POOLS
+holds a folder en-xx for each language with `docs.tsv` (id, language, name, HTML file,
+text) and `truth.tsv`. Results go to benchmarks/results/aligner_quality_*.json.
 
 In a pool a page's address is hidden, its links are dropped, and so is text that spells
 its file name. Measures, as for the WMT16 task: strict recall (each page in one pair),
