@@ -19,7 +19,7 @@ import xxhash
 
 from crawler.aligner.words import BREAK, BREAK_ID, WordIds, dense_characters
 from crawler.data import Document, LangPair, PageFeatures
-from crawler.extract.linearize import VOID
+from crawler.extract.tags import VOID
 from crawler.extract.text import BOILERPLATE, INLINE
 from crawler.handles import handle_of
 from crawler.switchers import declared_versions

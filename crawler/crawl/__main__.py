@@ -28,7 +28,7 @@ from crawler.crawl import codec
 from crawler.crawl.intake import Intake, IntakeConfig
 from crawler.crawl.spare_time import EVERY
 from crawler.data import Page
-from crawler.errors import FATAL_ERRORS, BifocalError
+from crawler.errors import FATAL_ERRORS
 from crawler.extract.document import read_page
 from crawler.rundir import RunDir
 from crawler.warc.reader import NO_DATE
@@ -62,8 +62,8 @@ def serve(connection: Connection, inbox: Inbox, config: IntakeConfig) -> None:
 
     try:
         intake = Intake.open(config, Counter())
-    except BifocalError as error:
-        reply(failed=codec.told(error))
+    except FATAL_ERRORS as error:
+        reply(failed=codec.told(RunDir(config.run_dir).error(error)))
         return
     reply()
     looked = monotonic()

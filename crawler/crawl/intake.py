@@ -196,15 +196,8 @@ class Intake:
 
     def _read(self, item: _InHand) -> None:
         assert item.page
-        item.reading = self._reading(item.page, item.answer.depth)
-
-    def _reading(self, page: Page, depth: int) -> Reading:
-        """What the page holds; one that breaks the reader is stored all the same."""
-        try:
-            return read_page(page, depth=depth, readable=self._readable)
-        except Exception as error:
-            logger.warning("cannot read %s: %r", page.url, error, exc_info=True)
-            return Reading(reason=f"unreadable/{type(error).__name__}")
+        depth = item.answer.depth
+        item.reading = read_page(item.page, depth=depth, readable=self._readable)
 
     def _keep_text(self, item: _InHand) -> None:
         assert item.page
@@ -254,7 +247,7 @@ class Intake:
 
     def take_stored(self, page: Page) -> list[PairScore]:
         """Pair a page that another worker has fetched and stored."""
-        reading = self._reading(page, 0)
+        reading = read_page(page, readable=self._readable)
         self._keep_document(reading, page.record_id)
         pairs = take_in(self._aligner, [reading])[0] if self._aligner else []
         self._write(pairs)

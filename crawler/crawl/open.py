@@ -27,7 +27,7 @@ from crawler.crawl.settings import CrawlSettings, read_settings
 from crawler.crawl.spare_time import EVERY
 from crawler.crawl.take_over import TakeOver
 from crawler.data import LangPair
-from crawler.errors import ProfileError
+from crawler.errors import FATAL_ERRORS, ProfileError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import RunBudget, SiteBudget, SiteYield
@@ -149,7 +149,10 @@ def _open_intake(
         process = PageProcess(child)
         process.open(config)
         return process, []
-    intake = Intake.open(config, frontier.counts)
+    try:
+        intake = Intake.open(config, frontier.counts)
+    except FATAL_ERRORS as error:
+        raise run.error(error) from error
     periodic: list[Periodic] = [Clockwork(EVERY, intake.use_spare_time)]
     if settings.pairs and frontier.workers.run is not None:
         others = partial(_other_runs, run, frontier.workers.run)

@@ -17,10 +17,17 @@ from w3lib.encoding import (
     to_unicode,
 )
 
-# Python knows these as encodings; of text, on the web, they are none.
-_NO_CHARSETS = frozenset(
-    """base64 bz2 hex idna punycode quopri raw-unicode-escape rot-13 undefined
-    unicode-escape uu zlib""".split()
+# The encodings of text that pages are in: those of the Encoding Standard, and older
+# ones of DOS, the Macintosh and Central Asia. Python knows others that are not for
+# text, or that take the square of its length (punycode).
+_ENCODINGS = frozenset(
+    """utf-8 utf-16-le utf-16-be gb18030 hz big5hkscs euc_jp iso2022_jp cp932 cp949
+    iso2022_kr johab koi8-r koi8-u koi8-t kz1048 ptcp154
+    cp437 cp737 cp775 cp850 cp852 cp855 cp857 cp860 cp861 cp862 cp863 cp864 cp865 cp866
+    cp869 cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258
+    iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10
+    iso8859-13 iso8859-14 iso8859-15 iso8859-16 mac-roman mac-cyrillic mac-greek
+    mac-turkish mac-latin2 mac-iceland mac-croatian mac-romanian""".split()
 )
 
 # Neither markup nor text begins so; a body that does is not worth a parser's time.
@@ -48,20 +55,23 @@ def decode(body: bytes, content_type: str | None) -> str:
     encoding, mark = read_bom(body)
     if encoding is not None and mark is not None:
         return to_unicode(body[len(mark) :], encoding)
-    encoding = http_content_type_encoding(content_type)
-    if encoding in _NO_CHARSETS:
-        encoding = None
-    elif encoding == "utf-16":
-        encoding = "utf-16-le"  # what the name means on the web (Encoding Standard)
+    encoding = text_encoding(http_content_type_encoding(content_type))
     return to_unicode(body, encoding or _declared(body) or _guess(body))
+
+
+def text_encoding(name: str | None) -> str | None:
+    """An encoding as w3lib names it, if text may be in it; else None."""
+    if name == "utf-16":
+        return "utf-16-le"  # what the name means on the web (Encoding Standard)
+    return name if name in _ENCODINGS else None
 
 
 def _declared(body: bytes) -> str | None:
     """What <meta> or the XML prologue says, which was just read as ASCII."""
     encoding = html_body_declared_encoding(body)
-    if encoding is None or encoding in _NO_CHARSETS:
-        return None
-    return "utf-8" if encoding.startswith(("utf-16", "utf-32")) else encoding
+    if encoding and encoding.startswith(("utf-16", "utf-32")):
+        return "utf-8"
+    return text_encoding(encoding)
 
 
 def _guess(body: bytes) -> str:

@@ -5,6 +5,7 @@ The only caller of the other rooms of this folder.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from crawler.extract.text import prose, prose_digest
 from crawler.languages import known_code
 from crawler.protocols import LanguageDetector
 from crawler.urls import Base, site_of
+
+logger = logging.getLogger(__name__)
 
 # Less main text than this says nothing about a page's language: a gallery, a menu.
 MIN_MAIN_CHARACTERS = 200
@@ -50,11 +53,21 @@ def read_page(
     depth: int = 0,
     readable: Collection[str] = (),
 ) -> Reading:
-    """Read a page, whatever it is.
+    """Read a page, whatever it is; one that breaks a reader is `unreadable/ERROR`.
 
     `depth` is the page's distance from the nearest seed, in clicks; `readable`: what
     links may end in, see `crawler.extract.links.is_page_url`.
     """
+    try:
+        return _read(page, detector or _DETECTOR, depth, readable)
+    except Exception as error:  # what a hostile page does must not cost the run
+        logger.warning("cannot read %s: %r", page.url, error, exc_info=True)
+        return Reading(reason=f"unreadable/{type(error).__name__}")
+
+
+def _read(
+    page: Page, detector: LanguageDetector, depth: int, readable: Collection[str]
+) -> Reading:
     if 300 <= page.status < 400:
         target = page.header("location")
         location = Base(page.url).join(target) if target else None
@@ -67,7 +80,7 @@ def read_page(
         return Reading(reason="empty")
     if not looks_like_html(page.body, page.header("content-type")):
         return Reading(reason="not_html")
-    return _read_html(page, detector or _DETECTOR, depth, readable)
+    return _read_html(page, detector, depth, readable)
 
 
 def _read_html(

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawler.extract.pieces import repaired
+from crawler.extract.pieces import regular
 
 # In lexbor's output < and > stand in text and in attribute values only as entities, so
 # what begins with < ends at the first >; but a comment, which may hold anything. It is
@@ -28,11 +29,10 @@ _TAG = re.compile(r"<(?:!--.*?--|[!?][^>]*|([^ >][^>]*))>", re.DOTALL)
 _SPEAKING = frozenset(
     """a area link meta base frame iframe option html img body title""".split()
 )
-# Elements without an end tag; their start tag is no ancestor of anything.
-VOID = frozenset(
-    "area base br col embed frame hr img input link meta param source track wbr".split()
-)
 CHUNK = ""  # the token that stands for a chunk
+# Twenty times the links that are taken from a page, each of half a KB.
+MAX_ELEMENTS = 100_000
+MAX_TITLE = 1000  # characters
 
 
 class Element(NamedTuple):
@@ -76,7 +76,6 @@ def linearize(text: str) -> Linearized:
     >>> [(e.name, e.attributes, e.text) for e in page.elements][-1]
     ('a', {'href': '/is'}, 'Íslenska')
     """
-    pieces = _TAG.split(repaired(text))
     tokens: list[str] = []
     chunks: list[str] = []
     elements: list[Element] = []
@@ -86,15 +85,15 @@ def linearize(text: str) -> Linearized:
     anchor_text: list[str] = []
     # four of five tags have been on the page before, and say nothing but their name
     silent: dict[str | None, str] = {}
-    for tag, chunk in zip(pieces[1::2], pieces[2::2]):
+    for tag, chunk in _tags_and_chunks(text):
         token = silent.get(tag)
         if token is None and tag is not None:  # None: a comment
             name, _, rest = tag.partition(" ")
             token = "<" + name
-            if name in _SPEAKING:
+            if name in _SPEAKING and len(elements) < MAX_ELEMENTS:
                 if name == "title":
                     if not in_body:
-                        title = title or _fold(chunk)
+                        title = title or _fold(chunk[: 4 * MAX_TITLE])[:MAX_TITLE]
                 elif name == "a":
                     if anchor:
                         elements.append(_close(anchor, anchor_text))
@@ -128,6 +127,15 @@ def linearize(text: str) -> Linearized:
     if anchor:
         elements.append(_close(anchor, anchor_text))
     return Linearized(tuple(tokens), tuple(chunks), tuple(elements), title)
+
+
+def _tags_and_chunks(text: str) -> Iterator[tuple[str | None, str]]:
+    """What is between < and > and the text behind it; a comment is None."""
+    for page in regular(text):
+        pieces = _TAG.split(page)
+        if pieces[0]:  # the text that a later piece begins with
+            yield None, pieces[0]
+        yield from zip(pieces[1::2], pieces[2::2])
 
 
 def _close(anchor: tuple[str, dict[str, str]], text: list[str]) -> Element:

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 import xxhash
 
 from crawler.data import Block
-from crawler.extract.linearize import CHUNK, VOID
+from crawler.extract.linearize import CHUNK
+from crawler.extract.tags import VOID
 
 # A tag outside this set is block level: unknown elements break, as in a text browser.
 INLINE = frozenset(

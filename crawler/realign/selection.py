@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import gzip
 import heapq
-import io
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -24,8 +23,9 @@ from itertools import groupby
 from crawler.data import Lang
 from crawler.errors import WarcError
 from crawler.handles import handle_of
+from crawler.lines import bounded_lines
 from crawler.urls import site_of
-from crawler.warc.cdxj import IndexEntry, parse_cdxj
+from crawler.warc.cdxj import MAX_LINE, IndexEntry, parse_cdxj
 from crawler.warc.inputs import PIECE_PLACES, Piece
 from crawler.warc.remote import open_input
 
@@ -95,10 +95,8 @@ def _lines(index: str) -> Iterator[str]:
         with open_input(index) as raw:
             packed = raw.read(2) == _GZIP
             raw.seek(0)
-            with (
-                gzip.GzipFile(fileobj=raw) if packed else nullcontext(raw) as file,
-                io.TextIOWrapper(file, "utf-8", errors="replace") as lines,
-            ):
-                yield from lines
+            with gzip.GzipFile(fileobj=raw) if packed else nullcontext(raw) as file:
+                for line in bounded_lines(file, MAX_LINE):
+                    yield (line or b"").decode("utf-8", "replace")
     except (OSError, EOFError, zlib.error) as error:
         raise WarcError(f"{index}: cannot be read: {error} (is it CDXJ?)") from error

@@ -16,18 +16,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from heapq import merge
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 
+from crawler.atomic import atomic_text
 from crawler.data import Lang
 from crawler.languages import known_code
+from crawler.lines import bounded_lines
 from crawler.urls import canonicalize
+from crawler.warc.found import MAX_RECORD
 from crawler.warc.http import parse_response
 from crawler.warc.reader import NO_DATE, origin_key, url_of
 from crawler.warc.record import Record, WarcLocation, uri
 
 # Lines that are sorted at a time, 20 MB. A WARC file of 1 GB has some 200,000 pages.
 _RUN = 50_000
+MAX_LINE = 2**16  # bytes: two URLs of 2,000 characters, escaped, and some fields
+_MAX_OFFSET = 2**62  # that a system takes
 _SLASHES = re.compile("/{2,}")
 _WWW = re.compile(r"www\d*\.")
 
@@ -92,9 +97,16 @@ def parse_cdxj(line: str) -> IndexEntry | None:
             str(fields["filename"]), int(fields["offset"]), int(fields["length"])
         )
         status = int(fields["status"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
-    if url is None or location.offset < 0 or location.length <= 0:
+    name = PurePosixPath(location.file)
+    if (
+        url is None
+        or not 0 <= location.offset <= _MAX_OFFSET
+        or not 0 < location.length <= MAX_RECORD
+        or ".." in name.parts
+        or "\0" in location.file
+    ):
         return None
     mime, digest = fields.get("mime"), fields.get("digest")
     # Common Crawl: `eng,isl`, the most frequent first
@@ -113,34 +125,29 @@ def parse_cdxj(line: str) -> IndexEntry | None:
 def write_cdxj(lines: Iterable[str], path: Path) -> None:
     """Sort lines into a CDXJ file, which is there complete or not at all.
 
-    What does not fit in memory is sorted in runs, and these are merged.
+    What does not fit in memory is sorted in runs, and these are merged. RunDirError or
+    OSError if it cannot be written.
     """
-    partial = path.with_name(path.name + ".part")
     rest = iter(lines)
-    try:
-        with ExitStack() as stack:
-            runs: list[Iterable[str]] = []
-            while run := sorted(f"{line}\n" for line in islice(rest, _RUN)):
-                runs.append(run)
-                if len(run) == _RUN:
-                    runs[-1] = file = stack.enter_context(
-                        TemporaryFile("w+", encoding="ascii", dir=path.parent)
-                    )
-                    file.writelines(run)
-                    file.seek(0)
-            with partial.open("w", encoding="ascii") as file:
-                file.writelines(merge(*runs))
-        partial.replace(path)
-    except OSError:
-        partial.unlink(missing_ok=True)
-        raise
+    with ExitStack() as stack:
+        runs: list[Iterable[str]] = []
+        while run := sorted(f"{line}\n" for line in islice(rest, _RUN)):
+            runs.append(run)
+            if len(run) == _RUN:
+                runs[-1] = file = stack.enter_context(
+                    TemporaryFile("w+", encoding="ascii", dir=path.parent)
+                )
+                file.writelines(run)
+                file.seek(0)
+        with atomic_text(path, errors="strict") as whole:
+            whole.writelines(merge(*runs))
 
 
 def read_cdxj(path: Path) -> Iterator[IndexEntry | None]:
     """The entries of a CDXJ file; None for each line that has another form."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            yield parse_cdxj(line)
+    with path.open("rb") as file:
+        for line in bounded_lines(file, MAX_LINE):
+            yield parse_cdxj(line.decode("utf-8", "replace")) if line else None
 
 
 def index_path(warc: Path) -> Path:

@@ -64,16 +64,16 @@ def parse_response(block: bytes) -> HttpResponse | None:
     status_line = _STATUS_LINE.match(lines[0].rstrip("\r"))
     if not status_line:
         return None
-    headers: list[tuple[str, str]] = []
+    headers: list[tuple[str, list[str]]] = []
     for line in lines[1:]:
         if line[:1] in (" ", "\t") and headers:  # a folded line goes on (RFC 9112 5.2)
-            name, value = headers.pop()
-            headers.append((name, value + " " + line.strip(" \t\r")))
+            headers[-1][1].append(line.strip(" \t\r"))
             continue
         name, colon, value = line.partition(":")
         if colon:
-            headers.append((name.strip(" \t"), value.strip(" \t\r")))
-    return HttpResponse(int(status_line[2]), tuple(headers), body)
+            headers.append((name.strip(" \t"), [value.strip(" \t\r")]))
+    joined = tuple((name, " ".join(parts)) for name, parts in headers)
+    return HttpResponse(int(status_line[2]), joined, body)
 
 
 def decode_body(response: HttpResponse, counts: Counter[str]) -> bytes:
@@ -106,14 +106,13 @@ def dechunk(body: bytes) -> tuple[bytes, bool]:
     >>> dechunk(b"<html>")
     (b'<html>', False)
     """
-    chunks: list[bytes] = []
+    whole = bytearray()
     position = 0
-    while match := _CHUNK_SIZE.match(body, position):
+    while (match := _CHUNK_SIZE.match(body, position)) and len(whole) < MAX_DECODED:
         size = int(match[1], 16)
         if size == 0:
-            return b"".join(chunks), True
-        chunk = body[match.end() : match.end() + size]
-        chunks.append(chunk)
+            return bytes(whole), True
+        whole += memoryview(body)[match.end() : match.end() + size]
         position = match.end() + size
         if body[position : position + 2] == b"\r\n":
             position += 2
@@ -121,7 +120,7 @@ def dechunk(body: bytes) -> tuple[bytes, bool]:
             position += 1
         else:
             break
-    return (b"".join(chunks) if chunks else body), False
+    return (bytes(whole) if whole else body), False
 
 
 def _decode(body: bytes, coding: str) -> tuple[bytes, str | None]:
@@ -143,7 +142,8 @@ def _decode(body: bytes, coding: str) -> tuple[bytes, str | None]:
         problem = "encoding"
     if problem == "encoding" and not decoded:
         return body, problem  # it was decoded before it was stored, most likely
-    return bytes(decoded[:MAX_DECODED]), problem
+    del decoded[MAX_DECODED:]
+    return bytes(decoded), problem
 
 
 def _pieces(body: bytes, coding: str) -> Iterator[bytes] | None:

@@ -9,16 +9,19 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from crawler.data import Lang, Page
 from crawler.languages import known_code
+from crawler.lines import Lines, bounded_lines
 from crawler.urls import canonicalize
 
 _NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
-_MAX_URL = 2000
+# HTML and text of the longest page that is read (crawler.extract.document.MAX_BODY), in
+# base64, three times over.
+MAX_LINE = 40 * 2**20  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +40,14 @@ class LettPage:
         return Page(self.url, 200, headers, self.html, _NO_DATE)
 
 
-def read_lett(lines: Iterable[bytes], counts: Counter[str]) -> Iterator[LettPage]:
+def read_lett(file: Lines, counts: Counter[str]) -> Iterator[LettPage]:
     """The pages of a .lett file; `counts` has `rows`, and `bad/REASON` of each kind."""
-    for line in lines:
+    for line in bounded_lines(file, MAX_LINE):
         counts["rows"] += 1
-        cells = line.rstrip(b"\r\n").split(b"\t")
+        if line is None:
+            counts["bad/too long"] += 1
+            continue
+        cells = line.rstrip(b"\r\n").split(b"\t", 6)
         if len(cells) != 6:
             counts["bad/not six columns"] += 1
             continue
@@ -49,8 +55,7 @@ def read_lett(lines: Iterable[bytes], counts: Counter[str]) -> Iterator[LettPage
         if lang is None:
             counts["bad/unknown language"] += 1
             continue
-        url = cells[3].decode("utf-8", "replace")
-        canonical = canonicalize(url) if len(url) <= _MAX_URL else None
+        canonical = canonicalize(cells[3].decode("utf-8", "replace"))
         if canonical is None:
             counts["bad/no http url"] += 1
             continue

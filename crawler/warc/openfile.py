@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
-from crawler.errors import WarcError
+from crawler.errors import RunDirError, WarcError
 from crawler.warc.cdxj import IndexEntry, cdxj_line, index_path, write_cdxj
 from crawler.warc.record import OPEN
 
@@ -38,11 +38,11 @@ def complete(path: Path, lines: Iterable[str], *, sync: bool = False) -> Path:
             folder = os.open(path.parent, os.O_RDONLY)
             os.fsync(folder)
             os.close(folder)
-    except OSError as error:
+    except (OSError, RunDirError) as error:
+        reason = getattr(error.__cause__ or error, "strerror", None) or error
         raise WarcError(
-            f"{path}: its index cannot be written: {error.strerror}"
-            " (every record is complete; with room on the disk, the next start of the"
-            " same run finishes the file)"
+            f"{path}: its index cannot be written: {reason} (every record is complete;"
+            " with room on the disk, the next start of the same run finishes the file)"
         ) from error
     return final
 

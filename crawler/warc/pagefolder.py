@@ -24,8 +24,8 @@ from urllib.parse import quote
 
 from crawler.data import Page
 from crawler.urls import canonicalize, is_host_name
+from crawler.warc.found import MAX_RECORD
 from crawler.warc.reader import NO_DATE
-from crawler.warc.scan import MAX_RECORD
 
 _DOCUMENTS = (".pdf", ".docx", ".odt")
 _PAGES = ("text/html", "application/xhtml+xml", None)
@@ -61,10 +61,14 @@ def read_pages(
     """The pages of a folder, from file number `start` to before `end`."""
     for file in page_files(folder)[start:end]:
         counts["warc/records"] += 1
-        if file.stat().st_size > MAX_RECORD:
-            counts["warc/dropped/too_large"] += 1
+        try:
+            if file.stat().st_size > MAX_RECORD:
+                counts["warc/dropped/too_large"] += 1
+                continue
+            body = file.read_bytes()
+        except OSError:  # it has no rights for us, or is gone
+            counts["warc/dropped/unreadable"] += 1
             continue
-        body = file.read_bytes()
         url = canonicalize(_url(file.relative_to(folder), folder, body))
         if url is None:
             counts["warc/dropped/bad_url"] += 1

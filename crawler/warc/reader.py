@@ -5,7 +5,7 @@ Counted on the way, in `counts`:
 `warc/damaged/…`   places where bytes are lost: `truncated` (the file ends inside a
                    record), `compression` (a part that cannot be unpacked), `length` (a
                    record longer or shorter than it says), `header` (no record where one
-                   should start)
+                   should start), `given_up` (10,000 damaged places: the rest is left)
 `warc/dropped/…`   whole records: `no_url`, `bad_url` (not http), `bad_http`,
                    `too_large`, `revisit` (of something that is not here),
                    `conversion` (to something else than HTML)
@@ -15,27 +15,21 @@ Counted on the way, in `counts`:
 
 from __future__ import annotations
 
-import io
-import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fastwarc.warc import ArchiveIterator
-
 from crawler.data import Page
 from crawler.errors import WarcError
 from crawler.urls import canonicalize
 from crawler.warc import wacz
-from crawler.warc.arc import arc_records
+from crawler.warc.found import MAX_RECORD, Damage, Found
 from crawler.warc.http import HttpResponse, decode_body, parse_response
 from crawler.warc.record import CONVERTED_TO, OPEN, Record, WarcLocation
 from crawler.warc.remote import Location, is_remote, read_range
-from crawler.warc.scan import Damage, Found, WarcStream, opened, take
-
-logger = logging.getLogger(__name__)
+from crawler.warc.scan import opened, record_in
 
 # Of records that a page, or a whole one, may be had from.
 WHOLE_TYPES = frozenset({"response", "resource", "conversion"})
@@ -86,7 +80,8 @@ def iter_pages(
     for file in files:
         for record in iter_records(file, types=PAGE_TYPES, counts=counts):
             if record.type == "revisit":
-                revisits.setdefault(origin_key(record), []).append(record)
+                about = replace(record, block=b"")
+                revisits.setdefault(origin_key(record), []).append(about)
             elif page := page_of(record, counts):
                 yield page
     if revisits:
@@ -182,6 +177,8 @@ def read_record(location: WarcLocation, folder: Location = "") -> Record:
     A file that its writer has renamed since, or not yet, is found all the same.
     """
     path = _locate(folder, location.file)
+    if location.length > MAX_RECORD:
+        raise WarcError(f"{path}: the record at byte {location.offset} is too large")
     try:
         data = read_range(path, location.offset, location.length)
     except OSError as error:
@@ -203,16 +200,15 @@ def _locate(folder: Location, name: str) -> Location:
 def parse_record(data: bytes, path: Location, offset: int) -> Record:
     """The record in the bytes that lie at an offset of a file; WarcError if none."""
     try:
-        raw = next(iter(ArchiveIterator(io.BytesIO(data), parse_http=False)), None)
-        found = take(raw) if raw is not None else None
-    except (OSError, Damage):
+        found = record_in(data, path)
+    except Damage:
         found = None
     if found is None or found.block is None:
         raise WarcError(
             f"{path}: no readable record at byte {offset}"
             " (the file has changed since it was indexed; index it again)"
         )
-    return replace(_record(found, path, len(data)), offset=offset)
+    return replace(record_of(found, path), offset=offset, length=len(data))
 
 
 def read_page(location: WarcLocation, folder: str | Path = "") -> Page:
@@ -226,8 +222,10 @@ def read_page(location: WarcLocation, folder: str | Path = "") -> Page:
     return page
 
 
-def _record(found: Found, path: Location, length: int | None) -> Record:
+def record_of(found: Found, path: Location) -> Record:
+    """A record that was found, with the file that it is in."""
     assert found.block is not None
+    length = None if found.end is None else found.end - found.offset
     return Record(
         found.type, found.headers, found.block, str(path), found.offset, length
     )
@@ -249,14 +247,12 @@ def iter_records(
     counts = Counter() if counts is None else counts
     before = counts["warc/records"]
     with opened(path) as stream:
-        for found, after in _found(stream, types, counts, start, end):
+        for found in stream.records(types, counts, start, end):
             counts["warc/records"] += 1
             if found.block is not None:
-                length = None if after is None else after - found.offset
-                yield _record(found, path, length)
+                yield record_of(found, path)
             elif types is None or found.type in types:
                 counts["warc/dropped/too_large"] += 1
-                logger.warning("%s: too large: byte %d", path, found.offset)
         empty = not stream.size or start
     if counts["warc/records"] == before and not empty:
         raise WarcError(
@@ -264,16 +260,3 @@ def iter_records(
             " (expected WARC/1.0, WARC/1.1 or ARC, plain or packed with gzip, xz or"
             " zstd)"
         )
-
-
-def _found(
-    stream: WarcStream,
-    types: Collection[str] | None,
-    counts: Counter[str],
-    start: int,
-    end: int | None,
-) -> Iterator[tuple[Found, int | None]]:
-    if stream.packing == "arc":
-        records = arc_records(stream.file, stream.path, counts)
-        return ((record, None) for record in records if not start)
-    return stream.records(types, counts, start, end)

@@ -66,12 +66,12 @@ class Record:
 
     @property
     def date(self) -> datetime | None:
-        """When it was made; None if that is no date."""
+        """When it was made; None if that is not a date, or far outside of any range."""
         try:
             date = datetime.fromisoformat(self.headers["warc-date"])
-        except (KeyError, ValueError):
+            return date.replace(tzinfo=date.tzinfo or UTC).astimezone(UTC)
+        except (KeyError, ValueError, OverflowError):
             return None
-        return date.replace(tzinfo=date.tzinfo or UTC).astimezone(UTC)
 
 
 def warc_date(date: datetime) -> str:

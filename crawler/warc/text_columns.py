@@ -22,13 +22,13 @@ from pathlib import Path
 
 from crawler.data import Page
 from crawler.errors import WarcError
+from crawler.lines import bounded_lines
 from crawler.urls import canonicalize
+from crawler.warc.lett import MAX_LINE
 from crawler.warc.reader import NO_DATE
 
 URLS = "url.gz"
 _CONTENTS = ("html.gz", "text.gz", "plain_text.gz")  # the first that is there
-# base64 of the longest record that is read of a WARC file
-_MAX_LINE = 90 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,9 @@ def read_text_columns(folder: Path, counts: Counter[str]) -> Iterator[Page | Pla
             counts["warc/damaged/length"] += 1  # columns that are not parallel
             return
         counts["warc/records"] += 1
+        if not raw_url or not cell:
+            counts["warc/dropped/too_large"] += 1
+            continue
         url = canonicalize(raw_url.decode("utf-8", "replace").strip())
         if url is None:
             counts["warc/dropped/bad_url"] += 1
@@ -71,11 +74,14 @@ def read_text_columns(folder: Path, counts: Counter[str]) -> Iterator[Page | Pla
 
 
 def read_column(path: Path) -> Iterator[bytes]:
-    """The lines of a column, without their ends; WarcError if it cannot be read."""
+    """The lines of a column, without their ends; WarcError if it cannot be read.
+
+    A line that is longer than any page is empty.
+    """
     try:
         with gzip.open(path, "rb") as file:
-            while line := file.readline(_MAX_LINE):
-                yield line.rstrip(b"\r\n")
+            for line in bounded_lines(file, MAX_LINE):
+                yield (line or b"").rstrip(b"\r\n")
     except (OSError, EOFError, zlib.error) as error:
         raise WarcError(
             f"{path}: cannot be read: {error} (give a folder of warc2text or Bitextor)"

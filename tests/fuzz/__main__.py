@@ -1,25 +1,112 @@
-"""Look for inputs that break a target: python -m tests.fuzz NAME [SECONDS] [FOLDER].
+"""Look for inputs that break a reader, or cost it more than their share.
 
-Needs atheris (pip install atheris). An input that fails is written to the current
-folder as `crash-…`: put it into tests/fuzz/corpus/NAME, and it is tested for ever.
+    python -m tests.fuzz [NAME ... | all] [--seconds 60] [--seeds FOLDER]
+
+Needs atheris (pip install atheris). Each target is fuzzed for so many seconds, led by
+what each input reaches, from the shapes of tests/hostile/shapes.py and what failed
+before. An input that fails is written to the current folder as `crash-…`: put it into
+tests/fuzz/corpus/NAME, and it is tested for ever.
+
+Two laws hold for every input: no exception leaves a target, and none takes more than 50
+times the processor time that an honest input of its size would.
 """
 
 from __future__ import annotations
 
+import argparse
+import logging
+import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import atheris
 
 with atheris.instrument_imports(include=["crawler"]):
     from tests.fuzz.targets import TARGETS
+    from tests.hostile.shapes import HONEST, SHAPES
 
-_SECONDS = "60"
+_MAX_SIZE = 200_000  # bytes of an input: more finds nothing more, and is slow
+_TIMES = 50  # of the share by size
+_NOISE = 0.05  # seconds: of a busy machine, of a collection of garbage
+_SEEDS = 3000  # bytes of a shape that is a first input
+
+
+class TooDear(Exception):
+    """An input took more than 50 times its share."""
+
+
+def seconds_of(target: Callable[[bytes], None], data: bytes) -> float:
+    """Processor time of one reading."""
+    started = process_time()
+    target(data)
+    return process_time() - started
+
+
+def with_laws(name: str) -> Callable[[bytes], None]:
+    """A target that raises for an input that breaks a law."""
+    target = TARGETS[name]
+    honest = HONEST.get(name, lambda size: b"a " * (size // 2))
+    target(b"")  # imports and tables
+    fixed = min(seconds_of(target, b"") for _ in range(5))
+    data = honest(_MAX_SIZE // 4)
+    per_byte = min(seconds_of(target, data) for _ in range(3)) / len(data)
+
+    def run(data: bytes) -> None:
+        limit = _TIMES * (fixed + per_byte * len(data)) + _NOISE
+        if seconds_of(target, data) > limit:
+            again = min(seconds_of(target, data) for _ in range(3))
+            if again > limit:
+                raise TooDear(f"{again:.2f} s for {len(data)} bytes ({limit:.2f} s)")
+
+    return run
+
+
+def fuzz(name: str, seconds: int, seeds: Path | None) -> None:
+    """Fuzz one target in this process; ends it."""
+    logging.disable()
+    with tempfile.TemporaryDirectory() as folder:
+        for shape, make in SHAPES.get(name, {}).items():
+            Path(folder, shape).write_bytes(make(_SEEDS)[: 4 * _SEEDS])
+        known = Path(__file__).parent / "corpus" / name
+        folders = [str(path) for path in (seeds, known) if path and path.is_dir()]
+        options = [
+            f"-max_total_time={seconds}",
+            f"-max_len={_MAX_SIZE}",
+            "-rss_limit_mb=2048",
+            "-timeout=30",
+            "-print_final_stats=1",
+        ]
+        atheris.Setup([sys.argv[0], *options, folder, *folders], with_laws(name))
+        atheris.Fuzz()
+
+
+def main() -> int:
+    """Fuzz one target here, or several one after the other, each in a process."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", default=["all"], metavar="NAME")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--seeds", type=Path, metavar="FOLDER")
+    options = parser.parse_args()
+    names = list(TARGETS) if options.names == ["all"] else options.names
+    if len(names) == 1:
+        fuzz(names[0], options.seconds, options.seeds)
+    failed = []
+    for name in names:
+        words = [sys.executable, "-m", "tests.fuzz", name]
+        words += ["--seconds", str(options.seconds)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        runs = [x for x in done.stderr.splitlines() if "number_of_executed_units" in x]
+        print(
+            f"{name:16} {'ok' if not done.returncode else 'FAILED'}", *runs, flush=True
+        )
+        if done.returncode:
+            failed.append(name)
+            print(done.stderr[-3000:], flush=True)
+    return len(failed)
+
 
 if __name__ == "__main__":
-    name, seconds, *folders = [*sys.argv[1:], _SECONDS][:2] + sys.argv[3:]
-    corpus = Path(__file__).parent / "corpus" / name
-    known = [str(corpus)] if corpus.is_dir() else []
-    options = [f"-max_total_time={seconds}", "-rss_limit_mb=2048", "-timeout=20"]
-    atheris.Setup([sys.argv[0], *options, *folders, *known], TARGETS[name])
-    atheris.Fuzz()
+    sys.exit(main())

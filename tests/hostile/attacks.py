@@ -24,6 +24,7 @@ from functools import cache
 
 from fastwarc.stream_io import BrotliWriter, ZstdWriter
 
+from tests.hostile.shapes import CJK, PAGES, ROBOTS, SITEMAPS
 from tests.strategies import REFUSED_BY_CLD2
 from tests.webserver import (
     Route,
@@ -209,6 +210,11 @@ def html(body: str | bytes, reason: str = KEPT, **headers: str) -> Attack:
     return Attack({"/attack": answer(body, **headers)}, {"/attack": reason})
 
 
+def packed(body: bytes, reason: str) -> Attack:
+    """One bad page, which takes little room on the wire."""
+    return html(gzip.compress(body), reason, content_encoding="gzip")
+
+
 def no_answer(route: Route, error: str) -> Attack:
     """One page that does not come."""
     return Attack({"/attack": route}, {"/attack": f"no_answer/{error}"})
@@ -326,6 +332,10 @@ ATTACKS: dict[str, Attack] = {
     "redirect_too_long": Attack(
         {"/attack": moved("/" + "a" * 8000)}, {"/attack": "redirect"}
     ),
+    "redirect_to_a_host_of_letters": Attack(
+        {"/attack": moved("http://" + CJK[:2500].encode().decode("latin-1") + ".is/")},
+        {"/attack": "redirect"},
+    ),
     "redirect_nowhere": Attack(
         {"/attack": answer(status="302 Found")}, {"/attack": "redirect"}
     ),
@@ -372,6 +382,31 @@ ATTACKS: dict[str, Attack] = {
     "base_to_elsewhere": html(
         f'<base href="file:///etc/"><a href="passwd">{ENGLISH}</a>'
     ),
+    **{
+        f"page_{name}": packed(PAGES[name](1_000_000), reason)
+        for name, reason in {
+            "unclosed_formats_equals": "language",
+            "unclosed_formats_quotes": "language",
+            "colours_in_paragraphs": "language",
+            "formats_across_blocks": "language",
+            "nested_definitions": "language",
+            "nested_blocks_with_text": "language",
+            "raw_plaintext": "language",
+            "raw_iframe": "language",
+            "raw_entity_of_digits": "language",
+            "attributes_499_unquoted": "language",
+            "attributes_of_links": "language",
+            "attributes_of_body": "language",
+            "comments_open": "language",
+            "text_ampersands": "language",
+            "links_marks": "language",
+            "links_marks_250": "language",
+            "links_hosts_cjk": "language",
+            "links_without_text": "language",
+            "components": "language",
+            "title_huge": "language",
+        }.items()
+    },
     "refresh_loop": html(
         f'<meta http-equiv="refresh" content="0;url=/attack"><p>{ENGLISH}'
     ),
@@ -435,6 +470,16 @@ ATTACKS: dict[str, Attack] = {
         links=(),
     ),
     "sitemap_bomb": Attack(sitemap(lambda: bomb("gzip")), links=()),
+    **{
+        f"sitemap_of_{name}": Attack(
+            sitemap(lambda name=name: gzip.compress(SITEMAPS[name](50_000_000), 6)),
+            links=(),
+        )
+        for name in (
+            *("ampersands", "elements", "elements_with_attributes", "sitemaps_empty"),
+            *("alternates_empty", "locs_marks", "comments_open", "entity_of_digits"),
+        )
+    },
     "sitemap_of_other_sites": Attack(
         sitemap(
             SITEMAP
@@ -467,6 +512,15 @@ ATTACKS: dict[str, Attack] = {
     "robots_utf_16": Attack(
         {"/robots.txt": answer("User-agent: *\nDisallow: /attack\n".encode("utf-16"))},
     ),
+    **{
+        f"robots_{name}": Attack(
+            {"/robots.txt": answer(ROBOTS[name](500_000), content_type="text/plain")}
+        )
+        for name in (
+            *("sitemap_of_marks", "sitemap_of_letters", "sitemaps_of_marks"),
+            *("agents_and_rules", "rule_of_percents", "lines_of_blanks", "delay_huge"),
+        )
+    },
     "robots_patterns": Attack(
         {
             "/robots.txt": text(

@@ -302,7 +302,7 @@ def test_a_damaged_record_is_named_with_file_and_offset(collection, tmp_path):
     path.write_bytes(data)
     done = bifocal("align", path, "--langs", "en,is", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    assert f"{path}: damaged after byte" in done.stderr
+    assert f"{path}: damaged at byte" in done.stderr
     stats = Run(tmp_path / "out").stats
     assert stats["warc/damaged/compression"] == 1
     assert stats["pages"] in (82, 83)  # of 84: the hole may lie in two records

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from protego import Protego
 
 from crawler.frontier.robots import (
     ALLOW_ALL,
@@ -88,6 +91,55 @@ def test_what_comes_after_the_first_500_kib_is_not_read():
     body = head + b"#" * (MAX_ROBOTS_BYTES - len(head)) + b"\nDisallow: /\n"
     assert rules_of(200, body).allows("https://a.is/", AGENT)
     assert not rules_of(200, body).allows("https://a.is/x", AGENT)
+
+
+LINES = """User-agent: *
+User-agent: Bifocal
+User-agent: bifo*
+useragent bot
+User-agent: bi
+User-agent:
+Disallow: /
+Disallow: /x
+Disallow /y
+Allow: /x/y
+Allow: /*.html$
+Disallow:
+Crawl-delay: 3
+Request-rate: 1/9
+Sitemap: https://a.is/s.xml
+# a comment
+nonsense
+unknown: field
+Host: a.is""".split("\n")
+
+
+@given(st.lists(st.sampled_from([*LINES, ""]), max_size=30))
+def test_the_rules_for_us_are_those_that_protego_finds_in_the_whole_file(lines):
+    text = "\n".join(lines)
+    ours, whole = rules(text), Protego.parse(text)
+    for path in ("/", "/x", "/x/y", "/y", "/a.html"):
+        url = f"https://a.is{path}"
+        assert ours.allows(url, AGENT) == whole.can_fetch(url, AGENT), path
+    rate = whole.request_rate(AGENT)
+    asked = (
+        whole.crawl_delay(AGENT) or 0.0,
+        rate.seconds / rate.requests if rate else 0,
+    )
+    assert ours.crawl_delay(AGENT) == max(asked)
+
+
+def test_thousands_of_names_and_rules_are_not_multiplied():
+    names = "".join(f"User-agent: a{n}\n" for n in range(15_000))
+    lines = "".join(f"Disallow: /{n}\n" for n in range(15_000))
+    found = rules(f"{names}User-agent: bifocal\n{lines}")
+    assert not found.allows("https://a.is/7", AGENT)
+    assert len(found._parsers[AGENT]._user_agents) == 1
+
+
+def test_a_rule_that_is_too_long_forbids_what_its_beginning_does():
+    found = rules(f"User-agent: *\nDisallow: /{'*' * 100_000}x\n")
+    assert not found.allows("https://a.is/y", AGENT)
 
 
 def test_an_origin_is_scheme_host_and_port():

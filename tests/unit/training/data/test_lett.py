@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
 from collections import Counter
 
 import pytest
@@ -30,11 +31,15 @@ LINES = [
 ]
 
 
+def file_of(*lines):
+    return io.BytesIO(b"\n".join(lines))
+
+
 def test_pages_are_read_and_bad_lines_counted():
     counts = Counter()
     bad = [b"a\tb", LINES[0].replace(b"http", b"x-no"), LINES[0][:-3] + b"!\tx"]
     bad.append(b"\t".join([*LINES[0].split(b"\t")[:4], b"***", b"eA=="]))
-    pages = list(read_lett([*LINES, *bad], counts))
+    pages = list(read_lett(file_of(*LINES, *bad), counts))
     assert [p.lang for p in pages] == ["en", "fr", "en", "de"]
     assert pages[0].text == "text"
     assert counts["rows"] == 8
@@ -44,7 +49,7 @@ def test_pages_are_read_and_bad_lines_counted():
 
 
 def test_links_of_a_gold_page_are_negatives_when_its_partner_is_linked():
-    pages = list(read_lett(LINES, Counter()))
+    pages = list(read_lett(file_of(*LINES), Counter()))
     languages = {p.url: p.lang for p in pages}
     gold = [clean_pair("http://a.org/en/harbour", "en", "http://a.org/fr/port", "fr")]
     assert list(gold_negatives(pages, gold, languages)) == [
