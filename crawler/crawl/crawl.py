@@ -333,9 +333,10 @@ class Crawl:
         `reason`: why the driver ended; `more`: what it counted. Raises nothing: what
         went wrong is the summary's `error`.
         """
-        counts = self.frontier.store.counts()
-        self.counts["frontier/pending"] = counts["pending"] + counts["leased"]
-        self.counts["frontier/done"] = counts["done"]
+        with self._failing():
+            counts = self.frontier.store.counts()
+            self.counts["frontier/pending"] = counts["pending"] + counts["leased"]
+            self.counts["frontier/done"] = counts["done"]
         with self._failing():
             self.frontier.close()
         endings: list[Periodic | Observer] = [*self._periodic, *self._observers]
@@ -355,7 +356,7 @@ class Crawl:
         with self._failing():
             self.run.write_stats(stats)
         others = self.resumed or self.frontier.workers.run  # sessions, or workers
-        if self.tally.languages or (others and stats["frontier/done"]):
+        if self.tally.languages or (others and self.counts["frontier/done"]):
             text = self.tally.text(stats, pairs=self.settings.pairs)
         else:
             text = ""

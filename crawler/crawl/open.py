@@ -73,7 +73,6 @@ def open_crawl(
     resumed = run.open(pair)
     frontier = build_frontier(read, pair, scorer, bounds, counts)
     intake, periodic = _open_intake(read, pair, frontier, child)
-    log = CrawlLog.open(run.crawl_log)
     workers = frontier.workers
     run.write(
         {
@@ -94,6 +93,7 @@ def open_crawl(
     frontier.restore()
     frontier.seed(urls)
     frontier.commit()
+    log = CrawlLog.open(run.crawl_log)
     return Crawl(
         read,
         pair,

@@ -48,6 +48,7 @@ ELSEWHERE = {
     "redis-server": "Redis",
     "pip install": "the network",
     "python -m benchmarks": "recorded worlds; each has its own tests",
+    "python -m tests.fuzz": "needs atheris; tests/fuzz/test_corpus.py",
     ".venv/bin/python -m benchmarks": "likewise",
     ".venv/bin/bifocal demo": "the fixture",
     ".venv/bin/ruff": "make check",

@@ -304,7 +304,8 @@ def test_a_damaged_record_is_named_with_file_and_offset(collection, tmp_path):
     assert done.returncode == 0, done.stderr
     assert f"{path}: damaged at byte" in done.stderr
     stats = Run(tmp_path / "out").stats
-    assert stats["warc/damaged/compression"] == 1
+    damaged = {name: n for name, n in stats.items() if name.startswith("warc/damaged/")}
+    assert sum(damaged.values()) == 1, damaged
     assert stats["pages"] in (82, 83)  # of 84: the hole may lie in two records
 
 
