@@ -29,6 +29,7 @@ _MAX_LINE = 3 * MAX_URL_LENGTH
 _FIELD = re.compile(r"([a-z][a-z -]{0,19}?)(?:\s*+:|\s)(.*)", re.IGNORECASE | re.DOTALL)
 _AGENT = frozenset(("user-agent", "useragent", "user agent"))
 _SITEMAP = frozenset(("sitemap", "sitemaps", "site-map"))
+_SITE_WIDE = _SITEMAP | {"host"}  # of no group
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def _groups(lines: list[str]) -> Iterator[Group]:
             agents[
                 value.lower() if value == "*" else value.lower().replace("*", "")
             ] = None
-        elif agents and name not in _SITEMAP:
+        elif agents and name not in _SITE_WIDE:
             rules.append(line)
     if agents:
         yield Group(tuple(agents), tuple(rules))
