@@ -35,6 +35,11 @@ def blocks(page: str, language: str = "") -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
+MEMORY = """<tmx version="1.4"><header srclang="en"/><body><tu>
+<tuv xml:lang="en"><seg>The boat is new.</seg></tuv>
+<tuv xml:lang="is"><seg>Báturinn er nýr.</seg></tuv>
+</tu></body></tmx>"""
+
 # Commands that are not typed here, by how they begin, and why.
 ELSEWHERE = {
     "make ": "CI runs make test and make check; make demo is the fixture",
@@ -123,6 +128,10 @@ def stage(demo, web, tmp_path):
     (tmp_path / "words.tsv").write_text("house\tetxe\nsea\titsaso\n")
     for name, text in (("book.en", "The sea is calm."), ("book.is", "Sjór er lygn.")):
         (tmp_path / name).write_text(f"{text}\n")
+    (tmp_path / "opus").mkdir()
+    for lang, line in (("en", "The ship is old.\n"), ("is", "Skipið er gamalt.\n")):
+        (tmp_path / "opus" / f"TED.en-is.{lang}").write_text(line)
+    (tmp_path / "memory.tmx").write_text(MEMORY)
     return tmp_path
 
 
