@@ -9,6 +9,7 @@
     lexicon.npz         words and their translations, learned from the pairs
     sentences.tsv.gz    sentence pairs of the document pairs
     texts.sqlite        texts of pages, until their sentences are paired
+    marks.tsv           what a person says of pairs and sentences
     stats.json          counters, written at the end of each session
     stop                made by a person, it ends the session as Ctrl-C does
 
@@ -63,6 +64,7 @@ class RunDir:
         self.lexicon = self.path / "lexicon.npz"
         self.sentences = self.path / "sentences.tsv.gz"
         self.texts = self.path / "texts.sqlite"
+        self.marks = self.path / "marks.tsv"
         self.stop = self.path / "stop"
 
     def open(self, langs: LangPair) -> bool:

@@ -1,7 +1,9 @@
-"""Evaluate the aligner on the data of a shared task.
+"""Evaluate pairs: by the marks of a person, or on the data of a shared task.
 
+marks: DIR is a run with marks.tsv (`bifocal sample`, `bifocal report`).
 wmt16: the WMT16 document alignment task. DIR holds its .lett.gz files and train.pairs.
 
+Example: bifocal eval marks runs/is1
 Example: bifocal eval wmt16 lett.train --langs en,fr
 """
 
@@ -12,14 +14,40 @@ import argparse
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
-    parser.add_argument("task", choices=["wmt16"], help="the shared task")
-    parser.add_argument("folder", metavar="DIR", help="the data of the task")
-    parser.add_argument("--langs", default="en,fr", help="two languages (en,fr)")
-    parser.add_argument("--profile", help="TOML file of settings/align")
+    parser.add_argument("task", choices=["marks", "wmt16"])
+    parser.add_argument("folder", metavar="DIR", help="the run, or the data")
+    parser.add_argument("--langs", default="en,fr", help="of wmt16 (%(default)s)")
+    parser.add_argument("--profile", help="of wmt16: a TOML file of settings/align")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the recall by each rule, and the stages that lost pairs."""
+    """Print the precision by marks, or the recall by each rule."""
+    return _marks(args) if args.task == "marks" else _wmt16(args)
+
+
+def _marks(args: argparse.Namespace) -> int:
+    from typing import get_args
+
+    from crawler.corpus.marks import Level, Marks, Precision
+    from crawler.errors import RunDirError
+    from crawler.rundir import RunDir
+
+    run = RunDir(args.folder)
+    run.read()
+    marks = Marks.read(run.marks)
+    found = [Precision.of(marks, level) for level in get_args(Level)]
+    if not any(precision.judged for precision in found):
+        raise RunDirError(
+            f"{run.marks}: has no verdicts (draw rows with `bifocal sample`, or mark"
+            " pairs in the report and save marks.tsv there)"
+        )
+    for level, precision in zip(get_args(Level), found, strict=True):
+        if precision.judged:
+            print(f"{level}: {precision}")
+    return 0
+
+
+def _wmt16(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from crawler.aligner.profile import AlignProfile

@@ -1,18 +1,23 @@
-"""The pages of pairs, sentence by sentence, side by side, for a person to read."""
+"""The pages of pairs, sentence by sentence, side by side, for a person to read.
+
+The rows are those that `bifocal corpus` with its default profile makes, with the
+filter that refuses a row; repeated blocks (menus, footers) are listed apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.sentences.aligner import DynamicAligner
-from crawler.data import Document, LangPair, PairScore, SentencePair
+from crawler.corpus.profile import CorpusProfile
+from crawler.corpus.sentences import JudgedBead, RunSentences, SentenceJudge
+from crawler.data import LangPair, PairScore
 from crawler.errors import BifocalError
-from crawler.extract.document import build_document
 from crawler.rundir import RunDir
-from crawler.warc.index import WarcIndex
 
 MAX_ROWS = 400  # of a pair: a book on one page would fill the report
 MAX_CHARACTERS = 1000  # of a cell
@@ -24,8 +29,9 @@ class Row:
 
     src: str
     trg: str
-    score: float | None  # of the sentence pair; None: nothing to compare
+    score: float | None  # of the sentence pair; None: one side is empty
     starts_block: bool
+    reason: str | None  # of the filter that refuses it; None: a corpus keeps it
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,51 +42,52 @@ class PairText:
     trg_title: str
     rows: tuple[Row, ...]
     cut: bool
+    repeated: tuple[tuple[str, ...], tuple[str, ...]]  # blocks of src, of trg
 
 
-class PairTexts:
-    """Reads the pages of a run's pairs from its WARC files and aligns them."""
-
-    def __init__(self, run: RunDir, langs: LangPair) -> None:
-        """Index the WARC files that the run wrote, or the ones that it read."""
-        self._index = WarcIndex.build(list(_warcs(run)))
-        lexicon = Lexicon.load(run.lexicon, langs) if run.lexicon.exists() else None
-        self._aligner = DynamicAligner(langs, lexicon)
-
-    def read(self, pair: PairScore) -> PairText | None:
-        """The text of a pair; None when a page is not in the WARC files."""
-        src, trg = self._document(pair.src_url), self._document(pair.trg_url)
-        if src is None or trg is None or src.lang is None or trg.lang is None:
-            return None
-        rows = list(_rows(self._aligner.align(pair, src, trg)))
-        return PairText(
-            src.title, trg.title, tuple(rows[:MAX_ROWS]), len(rows) > MAX_ROWS
-        )
-
-    def _document(self, url: str) -> Document | None:
+@contextmanager
+def open_sentences(run: RunDir, langs: LangPair) -> Iterator[RunSentences | None]:
+    """The sentences of a run; None if its pages are missing."""
+    judge = SentenceJudge(langs, CorpusProfile(min_pair_score=0.0), Counter())
+    with TemporaryDirectory(prefix="bifocal-") as work:
+        opening = RunSentences.open(run, judge, Path(work))
         try:
-            return build_document(self._index.read(url))
-        except (KeyError, BifocalError):
-            return None
+            sentences = opening.__enter__()
+        except BifocalError:
+            yield None
+            return
+        try:
+            yield sentences
+        finally:
+            opening.__exit__(None, None, None)
 
 
-def _rows(beads: Iterable[SentencePair]) -> Iterator[Row]:
+def pair_text(sentences: RunSentences, pair: PairScore) -> PairText | None:
+    """The text of a pair; None if one of its pages is missing."""
+    pages = sentences.pages(pair)
+    if pages is None:
+        return None
+    src, trg = pages
+    rows = list(_rows(sentences.align(pair, src, trg)))
+    repeated = [sentences.repeated_blocks(text)[:MAX_ROWS] for text in pages]
+    return PairText(
+        src.document.title,
+        trg.document.title,
+        tuple(rows[:MAX_ROWS]),
+        len(rows) > MAX_ROWS,
+        (tuple(repeated[0]), tuple(repeated[1])),
+    )
+
+
+def _rows(beads: list[JudgedBead]) -> Iterator[Row]:
     before = None
-    for bead in beads:
-        both = all(bead.bead)
+    for judged in beads:
+        bead = judged.pair
         yield Row(
             bead.src_text[:MAX_CHARACTERS],
             bead.trg_text[:MAX_CHARACTERS],
-            round(bead.score, 3) if both else None,
+            round(bead.score, 3) if all(bead.bead) else None,
             bead.blocks != before,
+            judged.reason,
         )
         before = bead.blocks
-
-
-def _warcs(run: RunDir) -> Iterator[Path]:
-    if run.warc.is_dir() and any(run.warc.iterdir()):
-        yield run.warc
-        return
-    for name in run.read().get("warcs", ()):
-        if (path := Path(name)).exists():
-            yield path

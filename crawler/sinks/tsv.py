@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crawler.atomic import atomic_text
 from crawler.data import CorpusPair, Origin
+from crawler.lines import printable
+from crawler.sinks.growing import read_lines
 
 BITEXTOR = (
     "src_url",
@@ -39,6 +41,19 @@ COLUMNS = (
 # The start of a formula for a spreadsheet (OWASP, "CSV Injection"), full-width forms
 # included; a number is not one.
 _FORMULA = re.compile(r"[=+\-@＝＋－＠](?![\d.]+$)")
+
+
+def read_sentences(path: Path) -> Iterator[dict[str, str]]:
+    """The rows of a file of sentence pairs, by column; it may be growing.
+
+    A row without all columns, or whose score is not a number, is left out.
+    """
+    for line in read_lines(path):
+        cells = dict(zip(COLUMNS, map(printable, line.split("\t"))))
+        if len(cells) == len(COLUMNS):
+            with suppress(ValueError):  # the header too
+                float(cells["aligner_score"])
+                yield cells
 
 
 @contextmanager

@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
+from warcio.archiveiterator import ArchiveIterator
 
 from crawler import cli
+from crawler.corpus.marks import Marks
 from crawler.data import LangPair, PairScore
 from crawler.reports.page import write_report
 from crawler.reports.quality import judge_pairs, read_gold
@@ -172,6 +174,33 @@ def test_pairs_are_read_by_key_and_by_mouse(browser, demo):
     opened.leave(demo)
 
 
+def test_pairs_and_sentences_are_marked_by_key_and_saved(browser, demo, tmp_path):
+    opened = Watched(browser, demo)
+    page = opened.page
+    page.keyboard.press("3")
+    assert "wrong" in page.locator("[role=option]").first.inner_text()
+    page.locator("#pair .row[tabindex]").first.focus()
+    page.keyboard.press("2")
+    assert "partly" in page.locator("#pair .row .note").all_inner_texts()[0]
+    page.locator("#list").focus()
+    page.keyboard.press("j")
+    page.locator("[data-mark='1']").click()
+    page.locator("#marked", has_text="3 marks").wait_for(timeout=PATIENT)
+    with page.expect_download() as download:
+        page.locator("#save").click()
+    download.value.save_as(tmp_path / "marks.tsv")
+    marks = Marks.read(tmp_path / "marks.tsv")
+    assert [(m.level, m.verdict) for m in marks] == [
+        ("page", "wrong"),
+        ("sentence", "partly"),
+        ("page", "right"),
+    ]
+    page.keyboard.press("0")  # taken back
+    assert "2 marks" in page.locator("#marked").inner_text()
+    page.evaluate("localStorage.clear()")
+    opened.page.close()
+
+
 def test_runs_are_compared_and_chosen(browser, demo):
     opened = Watched(browser, demo)
     page = opened.page
@@ -274,7 +303,7 @@ def test_a_title_with_a_script_is_shown_and_not_run(browser, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [360, 1280, 1920])
 def test_axe_finds_nothing_serious(browser, demo, scheme, width):
     viewport = {"width": width, "height": 900}
     opened = Watched(browser, demo, viewport=viewport, color_scheme=scheme)
@@ -304,6 +333,16 @@ def test_a_run_without_a_crawl_and_an_empty_one_have_a_page(browser, demo, tmp_p
     opened.leave(file)
 
 
+def answers_in(folder: Path) -> int:
+    """Answers in WARC files, counted by warcio."""
+    count = 0
+    for path in folder.glob("*.warc.gz"):
+        with path.open("rb") as file:
+            kinds = [record.rec_type for record in ArchiveIterator(file)]
+        count += kinds.count("response") + kinds.count("revisit")
+    return count
+
+
 def test_the_numbers_are_those_of_the_files(demo):
     langs = LangPair("en", "is")
     gold = read_gold(DEMO / "gold.tsv", langs, DEMO / "aliases.tsv")
@@ -318,6 +357,27 @@ def test_the_numbers_are_those_of_the_files(demo):
         urls = [visit.url for visit in visits]
         assert shown["curve"]["total"] == sum(shown["outcomes"].values()) == len(urls)
         assert shown["pairs"] == len(run.pairs) == run.stats["pairs"]
+        documents = {visit.url for visit in visits if visit.kept}
+        first = {url for pair in run.pairs for url in (pair.src_url, pair.trg_url)}
+        twins = {u for p in run.pairs for u in (*p.src_twins, *p.trg_twins)} - first
+        assert shown["outcomes"]["paired"] == len(first & documents)
+        assert shown["outcomes"]["copy"] == len(twins & documents) > 0
+        scores, judged_urls = shown["scores"], [v for v in visits if 0 <= v.score <= 1]
+        assert sum(scores["urls"]) == len(judged_urls)
+        for name, urls_of in (("paired", first), ("copies", twins)):
+            kept = [v for v in judged_urls if v.kept and v.url in urls_of]
+            assert sum(scores[name]) == len(kept)
+        for site in shown["sites"]:
+            here = [visit for visit in visits if visit.site == site["site"]]
+            assert site["downloads"] == len(here) == sum(site["outcomes"].values())
+            assert site["bytes"] == sum(visit.size for visit in here)
+        assert sum(site["pairs"] for site in shown["sites"]) == len(run.pairs)
+        assert shown["answers"] == answers_in(run.path / "warc")
+        ahead = shown["outlook"]
+        seeds = json.loads((run.path / "run.json").read_text("utf-8"))["seeds"]
+        found = sum(visit.added for visit in visits) + len(seeds) - len(visits)
+        assert ahead["waiting"] == shown["curve"]["waiting"][-1] == max(found, 0)
+        assert ahead["since_last"] <= shown["curve"]["total"]
         sentences = shown["sentences"]
         assert sentences["pairs"] == run.stats["sentences"]
         assert sum(sentences["scores"]) == sum(sentences["src_lengths"])

@@ -86,7 +86,7 @@
 
   const plain = (_, values) => values.map((value) => (value === null ? "" : count(value)));
 
-  function bars(id, bins, { high, names, threshold, width }) {
+  function bars(id, bins, { high, names, threshold, width, colours }) {
     draw(id, () => {
       const total = bins.map((list) => list.reduce((a, b) => a + b, 0));
       const size = bins[0].length;
@@ -96,7 +96,7 @@
         nothing: total[0] ? null : "The run has none.",
         data: [edges, ...bins],
         series: [{}, ...bins.map((_, i) => ({
-          fill: colour(width ? `c${i + 1}` : i ? "c1" : bins.length > 1 ? "redirect" : "c1"),
+          fill: colour(colours ? colours[i] : `c${i + 1}`),
           stroke: "transparent",
           paths: uPlot.paths.bars(width ? { size: [0.42], align: i ? 1 : -1 } : { size: [0.9] }),
           points: { show: false },
@@ -247,7 +247,7 @@
 
   // ---------------------------------------------------------------- one run
 
-  const kinds = [["paired", "in pairs"], ["alone", "without a partner"], ["language", "other languages"], ["redirect", "redirects"], ["status", "errors"], ["other", "other"]];
+  const kinds = [["paired", "in pairs"], ["copy", "copies"], ["alone", "without a partner"], ["language", "other languages"], ["redirect", "redirects"], ["status", "errors"], ["other", "other"]];
   function kindOf(outcome) {
     const head = outcome.split("/")[0];
     if (head === "no_answer") return "status";
@@ -266,8 +266,9 @@
     const tiles = [["Pairs", count(run.pairs), run.threshold !== null ? `score ${run.threshold} or more` : ""]];
     if (run.curve.total) {
       tiles.push(
-        ["Downloads", count(run.curve.total), seconds ? `${duration(seconds)}, ${(run.curve.total / seconds).toFixed(1)} a second` : ""],
+        ["Downloads", count(run.curve.total), [seconds ? `${duration(seconds)}, ${(run.curve.total / seconds).toFixed(1)} a second` : "", run.answers ? `${count(run.answers)} answers stored, with robots.txt and retries` : ""].filter(Boolean).join("; ")],
         ["Harvest rate", run.curve.total ? `${((100 * run.pairs) / run.curve.total).toFixed(1)}` : "–", "pairs per 100 downloads"],
+        ["Copies", count(run.outcomes.copy || 0), `${percent(run.outcomes.copy || 0, run.curve.total)} of the downloads: other addresses of pages in pairs`],
         ["Documents", count(documents), run.langs.map(([, name]) => `${name} ${count((run.languages.find((one) => one.name === name) || { documents: 0 }).documents)}`).join(", ")],
         ["Order", run.curve.order === null ? "–" : run.curve.order.toFixed(3), "of the best one, in hindsight"],
         ["90 % of pairs", run.curve.most === null ? "–" : percent(run.curve.most, run.curve.total), run.curve.most === null ? "" : `of the downloads: ${count(run.curve.most)}`],
@@ -276,6 +277,10 @@
     if (run.sentences.pairs) tiles.splice(1, 0, ["Sentence pairs", count(run.sentences.pairs), run.pairs ? `${(run.sentences.pairs / run.pairs).toFixed(1)} a pair` : ""]);
     if (run.gold) {
       tiles.push(["Precision", run.gold.precision.toFixed(3), `recall ${run.gold.recall.toFixed(3)} of ${count(run.gold.true)} true pairs`]);
+    }
+    for (const [level, found] of Object.entries(run.judged)) {
+      const [share, low, high] = found.share;
+      tiles.push([level === "page" ? "Pairs marked right" : "Sentences marked right", percent(share, 1), `${percent(low, 1)} to ${percent(high, 1)} (95 %), ${count(found.marks)} marks${found.sampled ? "" : ", chosen and not drawn"}`]);
     }
     $("tiles").replaceChildren(...tiles.map(([name, value, note]) => make("div", {}, make("dt", {}, name), make("dd", {}, value, make("small", {}, note)))));
   }
@@ -286,6 +291,19 @@
     waste: (a, b) => wasted(b) - wasted(a),
     rate: (a, b) => b.pairs / (b.downloads || 1) - a.pairs / (a.downloads || 1),
   };
+
+  function failures(run) {
+    $("failed").hidden = !run.failed.length;
+    table($("failed-table"), [["Site"], ["Downloads", "n"], ["Failed", "n"], ["Cause"]], run.failed.map(([site, downloads, failed, cause]) => [site, count(downloads), count(failed), cause]));
+  }
+
+  function ahead(run) {
+    const left = run.outlook;
+    if (!left) return "";
+    if (!left.waiting) return "Nothing waits: the crawl has fetched all that it found.";
+    const time = left.seconds ? `, about ${duration(left.seconds)}` : "";
+    return `${count(left.waiting)} URLs wait${time}. The last ${count(left.recent)} downloads completed ${count(left.found)} pairs; if the rest is alike, ${count(Math.round(left.expected))} pairs are still to come, and hardly more than ${count(Math.ceil(left.at_most))} (95 %). The last pair was complete ${count(left.since_last)} downloads ago.`;
+  }
 
   function sites(run) {
     $("sites-key").replaceChildren(...kinds.map(([kind, name]) => make("span", {}, make("i", { class: kind }), name)));
@@ -327,6 +345,7 @@
   }
 
   function pictures(run) {
+    $("outlook").textContent = ahead(run);
     draw("frontier-chart", () => ({
       label: `URLs that wait, after each download; at the end ${count(run.curve.waiting[run.curve.waiting.length - 1])}.`,
       nothing: run.curve.total ? null : "No crawl log.",
@@ -336,7 +355,8 @@
       axes: [{ values: plain }, { values: plain }],
     }));
     bars("pair-scores", [run.scores.pairs], { high: 1, names: ["pairs"], threshold: run.threshold });
-    bars("url-scores", [run.scores.urls, run.scores.paired], { high: 1, names: ["downloads", "in pairs"] });
+    const useful = run.scores.paired.map((n, i) => n + run.scores.copies[i]);
+    bars("url-scores", [run.scores.urls, useful, run.scores.paired], { high: 1, names: ["downloads", "in pairs or copies of them", "in pairs"], colours: ["redirect", "copy", "paired"] });
     bars("sentence-scores", [run.sentences.scores], { high: 1, names: ["sentence pairs"] });
     bars("sentence-lengths", [run.sentences.src_lengths, run.sentences.trg_lengths], {
       high: 400, names: run.langs.map(([, name]) => name), width: true,
@@ -347,7 +367,7 @@
 
   const HEIGHT = 64; // of an item, as in the style
   const list = $("list"), space = $("space"), panel = $("pair");
-  let run, index, shown = [], chosen = -1;
+  let run, index, marks, focused = null, shown = [], chosen = -1;
   const unpacked = new Map();
 
   async function textsOf(place) {
@@ -399,7 +419,7 @@
       const verdict = right[i] === null ? null : make("span", { class: right[i] ? "right" : "wrong" }, right[i] ? "right" : "wrong");
       const item = make("div", {
         class: "item", role: "option", id: `item-${at}`, "aria-selected": String(at === chosen), "aria-posinset": at + 1, "aria-setsize": shown.length,
-      }, make("p", {}, titles[i][0] || path(src[i])), make("p", { class: "sub" }, make("span", {}, score[i].toFixed(3)), verdict, make("span", {}, titles[i][1] || path(run.list.trg[i]))));
+      }, make("p", {}, titles[i][0] || path(src[i])), make("p", { class: "sub" }, make("span", {}, score[i].toFixed(3)), verdict, chip(marks.of(pageMark(i))), make("span", {}, titles[i][1] || path(run.list.trg[i]))));
       item.style.transform = `translateY(${at * HEIGHT}px)`;
       item.addEventListener("click", () => choose(at));
       made.push(item);
@@ -409,6 +429,18 @@
     else list.removeAttribute("aria-activedescendant");
   }
   const path = (url) => url.replace(/^https?:\/\//, "");
+
+  const chip = (verdict) => (verdict ? make("span", { class: `verdict ${verdict}` }, verdict) : null);
+  const pageMark = (i) => ({ level: "page", src_url: run.list.src[i], trg_url: run.list.trg[i], src_text: run.list.titles[i][0], trg_text: run.list.titles[i][1], score: run.list.score[i] });
+
+  /** Mark the sentence in focus, or else the pair that is shown. */
+  function mark(digit) {
+    if (chosen < 0 || !marks.put(focused?.mark || pageMark(shown[chosen]), digit)) return;
+    if (focused) focused.draw();
+    else $("pair-verdict").replaceChildren(...[chip(marks.of(pageMark(shown[chosen])))].filter(Boolean));
+    items();
+    $("marked").textContent = `${count(marks.count)} ${marks.count === 1 ? "mark" : "marks"}`;
+  }
 
   async function choose(at) {
     if (!shown.length) return;
@@ -422,10 +454,29 @@
     if (shown[chosen] === i && index === before) show(i, text); // nobody has gone on meanwhile
   }
 
+  function sentence(i, [one, other, value, starts, reason], at) {
+    const lone = !one || !other;
+    const grade = lone ? "lone" : reason ? "refused" : value >= 0.7 ? "s3" : value >= 0.4 ? "s2" : "s1";
+    const said = lone ? "without a partner" : reason ? `score ${value}; a corpus leaves it out: ${reason}` : `score ${value}`;
+    const element = make("div", { class: `row ${grade}${starts ? " first" : ""}${at ? "" : " start"}`, title: said, ...(lone ? {} : { tabindex: 0 }) },
+      make("p", { lang: run.langs[0][0], dir: "auto" }, one), make("p", { lang: run.langs[1][0], dir: "auto" }, other));
+    if (lone) return element;
+    const note = make("small", { class: "note" });
+    const described = {
+      mark: { level: "sentence", src_url: run.list.src[i], trg_url: run.list.trg[i], src_text: one, trg_text: other, score: value },
+      draw: () => note.replaceChildren(...[reason ? `left out: ${reason}` : null, chip(marks.of(described.mark))].filter(Boolean)),
+    };
+    described.draw();
+    element.append(note);
+    element.addEventListener("focus", () => { focused = described; });
+    element.addEventListener("blur", (event) => { if (!event.relatedTarget?.closest("#marking")) focused = null; });
+    return element;
+  }
+
   function show(i, text) {
     const { src, trg, score, titles, right } = run.list;
     const side = (k, url) => make("div", {}, make("p", { class: "lang" }, run.langs[k][1]), make("h3", { lang: run.langs[k][0], dir: "auto" }, titles[i][k] || "(no title)"), make("p", {}, link(url)));
-    const facts = make("div", { class: "facts" }, make("span", { class: "chip score" }, score[i].toFixed(4)),
+    const facts = make("div", { class: "facts" }, make("span", { class: "chip score" }, score[i].toFixed(4)), make("span", { id: "pair-verdict" }, ...[chip(marks.of(pageMark(i)))].filter(Boolean)),
       right[i] === null ? null : make("span", { class: `chip ${right[i] ? "right" : "wrong"}` }, right[i] ? "right" : "wrong"),
       ...text.found_by.map((name) => make("span", { class: "chip" }, `found by ${name}`)));
     const evidence = make("table", {});
@@ -435,13 +486,12 @@
     facts.append(more);
     const rows = text.rows === null
       ? [make("p", { class: "quiet" }, "The pages are not in the WARC files of this run.")]
-      : text.rows.map(([one, other, value, starts], at) => {
-        const lone = !one || !other;
-        const grade = lone ? "lone" : value >= 0.7 ? "s3" : value >= 0.4 ? "s2" : "s1";
-        return make("div", { class: `row ${grade}${starts ? " first" : ""}${at ? "" : " start"}`, title: lone ? "without a partner" : `score ${value}` },
-          make("p", { lang: run.langs[0][0], dir: "auto" }, one), make("p", { lang: run.langs[1][0], dir: "auto" }, other));
-      });
+      : text.rows.map((row, at) => sentence(i, row, at));
     if (text.cut) rows.push(make("p", { class: "quiet" }, "The pages go on; the report ends here."));
+    if (text.repeated.some((side) => side.length)) {
+      rows.push(make("details", { class: "repeated" }, make("summary", {}, "Blocks that many pages of the site have, left out"), make("div", { class: "row first" }, ...text.repeated.map((side, k) => make("div", { lang: run.langs[k][0], dir: "auto" }, ...side.map((block) => make("p", {}, block)))))));
+    }
+    focused = null;
     panel.replaceChildren(make("header", {}, side(0, src[i]), side(1, trg[i])), facts, ...rows);
     panel.scrollTop = 0;
     $("place").textContent = `Pair ${count(chosen + 1)} of ${count(shown.length)}`;
@@ -459,10 +509,17 @@
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
     if (event.key === "j" || event.key === "n") choose(chosen + 1);
     else if (event.key === "k" || event.key === "p") choose(chosen - 1);
+    else if (/^[0-3]$/.test(event.key)) mark(event.key);
     else if (event.key === "/") {
       event.preventDefault();
       $("words").focus();
     }
+  });
+  for (const button of document.querySelectorAll("[data-mark]")) button.addEventListener("click", () => mark(button.dataset.mark));
+  $("save").addEventListener("click", () => {
+    const file = URL.createObjectURL(new Blob([marks.tsv()], { type: "text/tab-separated-values" }));
+    make("a", { href: file, download: "marks.tsv" }).click();
+    URL.revokeObjectURL(file);
   });
   $("filters").addEventListener("input", filter);
   $("filters").addEventListener("submit", (event) => event.preventDefault());
@@ -472,11 +529,14 @@
   function select(number) {
     index = number;
     run = report.runs[number];
+    marks = marksOf(run);
+    $("marked").textContent = `${count(marks.count)} ${marks.count === 1 ? "mark" : "marks"}`;
     const names = [...new Set(run.list.site)].sort();
     $("site").replaceChildren(make("option", { value: "" }, "all"), ...names.map((name) => make("option", { value: name }, name)));
     $("truth-label").hidden = !run.gold;
     summary(run);
     sites(run);
+    failures(run);
     outcomes(run);
     pictures(run);
     filter();

@@ -35,8 +35,8 @@ def a_run(folder: Path, title: str = "Ferry", pairs: int = 1) -> RunDir:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     kind = (("Content-Type", "text/html; charset=utf-8"),)
     pages = [
-        Page(url, 200, kind, html(title, lang).encode("utf-8", "replace"), now)
-        for both in urls
+        Page(url, 200, kind, html(title, lang, n).encode("utf-8", "replace"), now)
+        for n, both in enumerate(urls)
         for url, lang in zip(both, TEXT)
     ]
     write_warc(run.warc / "a.warc.gz", pages)
@@ -48,11 +48,10 @@ def a_run(folder: Path, title: str = "Ferry", pairs: int = 1) -> RunDir:
     return run
 
 
-def html(title: str, lang: str) -> str:
+def html(title: str, lang: str, number: int) -> str:
     shown = title.replace("<", "&lt;")
-    return (
-        f"<!doctype html><title>{shown}</title><h1>{shown}</h1><p>{TEXT[lang] * 3}</p>"
-    )
+    text = f"{TEXT[lang]} {TEXT[lang]} {number}."
+    return f"<!doctype html><title>{shown}</title><h1>{shown}</h1><p>{text}</p>"
 
 
 def test_only_the_page_s_own_code_may_run_and_nothing_is_fetched(tmp_path):
@@ -62,7 +61,7 @@ def test_only_the_page_s_own_code_may_run_and_nothing_is_fetched(tmp_path):
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
     inline = re.findall(r"<(script|style)>(.*?)</\1>", text, re.DOTALL)
-    assert [name for name, _ in inline] == ["style", "script", "script"]
+    assert [name for name, _ in inline] == ["style", *["script"] * 3]
     for _, code in inline:
         hashed = b64encode(sha256(code.encode()).digest()).decode()
         assert f"'sha256-{hashed}'" in policy

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crawler.data import PairScore
-from crawler.reports.tally import ALONE, PAIRED, REASONS, tally
+from crawler.reports.tally import ALONE, COPY, PAIRED, REASONS, failed_sites, tally
 from crawler.visits import Visit
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -47,6 +47,29 @@ def test_scores_of_pairs_and_of_urls_that_were_judged():
     assert counted.pair_scores[-1] == 1
     assert sum(counted.url_scores) == 4  # not the seed
     assert sum(counted.url_scores_paired) == 1
+
+
+def test_another_address_of_a_page_in_a_pair_is_a_copy():
+    copy = visit("https://a.example/en?print=1", score=0.6)
+    pair = PairScore(PAIR.src_url, PAIR.trg_url, 0.99, src_twins=(copy.url,))
+    counted = tally([*VISITS, copy], [pair])
+    assert counted.outcomes[PAIRED] == 2
+    assert counted.outcomes[COPY] == 1
+    assert sum(counted.url_scores_paired) == sum(counted.url_scores_copies) == 1
+
+
+def test_a_site_that_failed_is_named_with_its_cause():
+    counted = tally(VISITS, [PAIR])
+    seeds = ["https://a.example/", "https://c.example/"]
+    assert list(failed_sites(counted, seeds, {"robots/failed/timeout": 2})) == [
+        (
+            *("c.example", 0, 0),
+            "no_answer/timeout (raise DOWNLOAD_TIMEOUT, or try another day)",
+        ),
+        ("b.example", 1, 1, "status/404 (missing pages: are the seeds old?)"),
+    ]
+    ((_, _, _, cause), _) = failed_sites(counted, seeds, {})
+    assert cause == "not asked yet"
 
 
 def test_every_reason_of_the_log_is_explained():

@@ -1,0 +1,38 @@
+"""Draw pairs of a run for a person to judge, into marks.tsv of the run.
+
+The rows are drawn at random with a seed, so the share that is right is an estimate of
+the precision. Fill the column `verdict` (right, partly or wrong) in a spreadsheet or in
+the report; `bifocal eval marks RUN` gives the precision with its interval.
+
+Example: bifocal sample runs/is1 --sentences 100
+"""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the verb takes."""
+    parser.add_argument("run_dir", metavar="RUN", help="a run directory")
+    parser.add_argument(
+        "--sentences", type=int, default=100, metavar="N", help="%(default)s"
+    )
+    parser.add_argument("--pages", type=int, default=0, metavar="N", help="%(default)s")
+    parser.add_argument("--seed", type=int, default=1, help="%(default)s")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Add the rows to the marks of the run."""
+    from crawler.corpus.marks import Marks
+    from crawler.corpus.sample import draw
+    from crawler.rundir import RunDir
+
+    run = RunDir(args.run_dir)
+    run.read()
+    marks = Marks.read(run.marks)
+    drawn = draw(run, sentences=args.sentences, pages=args.pages, seed=args.seed)
+    marks.add_sampled(drawn)
+    marks.write(run.marks)
+    print(f"Drew {len(drawn)} rows into {run.marks}: fill the column `verdict`.")
+    return 0
