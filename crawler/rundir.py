@@ -11,6 +11,7 @@
     texts.sqlite        texts of pages, until their sentences are paired
     marks.tsv           what a person says of pairs and sentences
     stats.json          counters, written at the end of each session
+    reading             the pages in hand; reading.jsonl those of a process that died
     stop                made by a person, it ends the session as Ctrl-C does
 
 docs/formats.md gives every field.
@@ -65,6 +66,7 @@ class RunDir:
         self.sentences = self.path / "sentences.tsv.gz"
         self.texts = self.path / "texts.sqlite"
         self.marks = self.path / "marks.tsv"
+        self.reading = self.path / "reading"
         self.stop = self.path / "stop"
 
     def open(self, langs: LangPair) -> bool:

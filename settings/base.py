@@ -35,6 +35,10 @@ SENTENCES = True  # pair the sentences of accepted pairs while crawling
 # A process beside the crawl that stores, reads and pairs pages, which costs more than
 # fetching them; True or False. Default: if there is a second core for it
 PAGE_PROCESS = None
+# What reading one page may take; it is stored and counted as unreadable if that is not
+# enough. Bytes beyond what the process has: with 400 MB both processes stay below 700
+PAGE_MEMORY = 400_000_000
+PAGE_SECONDS = 10  # of processor time: the longest one-page manuals take 2
 
 # --- politeness
 ROBOTSTXT_OBEY = True  # read by our scheduler, not by Scrapy's middleware

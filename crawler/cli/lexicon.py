@@ -61,12 +61,16 @@ def run(args: argparse.Namespace) -> int:
 
 def _paragraphs(paths: Sequence[str], langs: LangPair) -> Iterator[str]:
     """The paragraphs of the pages in the second language."""
+    from functools import partial
+
+    from crawler.extract.bounded import PageReader
     from crawler.extract.document import read_page
     from crawler.extract.text import blocks_of
     from crawler.warc.reader import iter_pages, warc_files
 
+    reader = PageReader()
     for page in iter_pages(warc_files(paths)):
-        document = read_page(page).document
+        document = reader.read(page.url, partial(read_page, page)).document
         if document is not None and document.lang == langs.trg:
             for block in blocks_of(document.tokens, document.chunks):
                 if not block.boilerplate and " " in block.text:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
 
 from crawler.corpus.rights import licence_of, marks_of
 from crawler.corpus.texts import StoredText, TextStore
 from crawler.data import LangPair, Origin, Page
+from crawler.extract.bounded import PageReader
 from crawler.extract.convert import as_html
-from crawler.extract.document import read_page
+from crawler.extract.document import Reading, read_page
 from crawler.extract.plain import build_text_document
 from crawler.warc.inputs import Piece, Revisit, read_piece
 from crawler.warc.reader import PAGE_TYPES, SUFFIXES, iter_records, page_of, url_of
@@ -31,13 +33,15 @@ def collect(
     documents: bool = False,
 ) -> None:
     """Put the wanted pages, by URL, into a store; `documents`: PDF and office too."""
+    reader = PageReader()
     for file in files:
         for page, origin in _pages(file, wanted, counts):
             if isinstance(page, PlainText):
                 document = build_text_document(page.url, page.text)
                 text = StoredText(document, origin)
             else:
-                reading = read_page(as_html(page, counts) if documents else page)
+                read = partial(_read, page, counts, documents=documents)
+                reading = reader.read(page.url, read)
                 if reading.document is None:
                     continue
                 document = reading.document
@@ -45,6 +49,10 @@ def collect(
                 text = StoredText(document, origin, marks, licence_of(document))
             if document.lang in langs:
                 store.put(text)
+
+
+def _read(page: Page, counts: Counter[str], *, documents: bool) -> Reading:
+    return read_page(as_html(page, counts) if documents else page)
 
 
 def _pages(

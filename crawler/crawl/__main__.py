@@ -56,12 +56,14 @@ def receive(connection: Connection, inbox: Inbox) -> None:
 
 def serve(connection: Connection, inbox: Inbox, config: IntakeConfig) -> None:
     """Answer until told to finish."""
+    counts: Counter[str] = Counter()
 
     def reply(**fields: Any) -> None:
-        connection.send_bytes(codec.encode(codec.Reply(**fields)))
+        connection.send_bytes(codec.encode(codec.Reply(counts=counts, **fields)))
+        counts.clear()
 
     try:
-        intake = Intake.open(config, Counter())
+        intake = Intake.open(config, counts)
     except FATAL_ERRORS as error:
         reply(failed=codec.told(RunDir(config.run_dir).error(error)))
         return

@@ -10,7 +10,10 @@ import atexit
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Self
 
 from crawler.crawl.settings import CrawlSettings
 from crawler.errors import BifocalError, RunError
@@ -20,28 +23,44 @@ from crawler.frontier.stores.open import is_shared
 class Child:
     """A process that runs `crawler.crawl`, and the connection to it."""
 
-    def __init__(self, log_level: str, log_format: str, log_dates: str) -> None:
-        """Start it; it waits to be told what to open."""
-        self.connection, theirs = Pipe()
+    def __init__(
+        self, words: Sequence[str], process: subprocess.Popen[bytes], ours: Connection
+    ) -> None:
+        self.connection = ours
+        self._words = words
+        self._process = process
+        atexit.register(self.end)  # of a crawl that is made to end at once
+
+    @classmethod
+    def start(cls, words: Sequence[str]) -> Self:
+        """Start it; it waits to be told what to open. `words`: how it is to log."""
+        ours, theirs = Pipe()
         # its products are small: threads for large ones would spin at the start, 70 ms
         environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         command = [sys.executable, "-m", "crawler.crawl", str(theirs.fileno())]
-        self._process = subprocess.Popen(  # noqa: S603 - our own words
-            [*command, log_level, log_format, log_dates],
-            pass_fds=[theirs.fileno()],
-            env=environment,
+        process = subprocess.Popen(  # noqa: S603 - our own words
+            [*command, *words], pass_fds=[theirs.fileno()], env=environment
         )
         theirs.close()
-        atexit.register(self.end)  # of a crawl that is made to end at once
+        return cls(words, process, ours)
+
+    def again(self) -> Self:
+        """Start another one in the place of this one, which has ended."""
+        self.end()
+        return self.start(self._words)
+
+    def how(self) -> str:
+        """How it has ended."""
+        status = self._process.wait()
+        how = f"by signal {-status}" if status < 0 else f"with status {status}"
+        return f"the page process ended {how}"
 
     def death(self) -> BifocalError:
         """The error to report when it has hung up."""
-        status = self._process.wait()
-        how = f"by signal {-status}" if status < 0 else f"with status {status}"
         return RunError(
-            f"the page process ended {how} (for want of memory? start again: the same"
-            " command goes on where this one stopped; PAGE_PROCESS=False does without)"
+            f"{self.how()}, and so did others in its place (for want of memory? start"
+            " again: the same command goes on where this one stopped)"
         )
 
     def end(self) -> None:
@@ -69,4 +88,4 @@ def wants_process(settings: CrawlSettings) -> bool:
 def start_child(settings: CrawlSettings) -> Child:
     """Start the process of the intake; it waits to be told what to open."""
     level = settings.log_level if settings.log_enabled else "CRITICAL"
-    return Child(level, settings.log_format, settings.log_dateformat)
+    return Child.start([level, settings.log_format, settings.log_dateformat])

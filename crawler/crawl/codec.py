@@ -32,6 +32,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     results: list[IntakeResult] = []  # of those, in their order
     failed: tuple[str, str] | None = None  # class and text of an error that ends all
     bug: str | None = None  # the traceback of an unexpected error
+    counts: dict[str, int] = {}  # what was counted since the reply before
     stats: dict[str, Any] | None = None  # the end of the process: what it counted
 
     @property

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,6 +31,7 @@ from crawler.crawl.settings import CrawlSettings
 from crawler.crawl.summary import SessionTally, Summary
 from crawler.data import NO_EVIDENCE, LangPair
 from crawler.errors import FATAL_ERRORS, BifocalError, RunError
+from crawler.extract.bounded import KILLED
 from crawler.extract.document import read_page
 from crawler.frontier.entry import Lease
 from crawler.frontier.frontier import Frontier
@@ -58,6 +59,7 @@ class Fetch:
 class Crawl:
     """One session of a run; `crawler.crawl.open.open_crawl` makes it of settings.
 
+    `killers`: URLs of pages that have ended the process twice, which are not fetched;
     `observers` hear of visits; `tick` calls what is `periodic`; `clock` gives seconds
     that never go back.
     """
@@ -71,6 +73,7 @@ class Crawl:
         intake: AsyncIntake,
         *,
         resumed: bool = False,
+        killers: Collection[str] = (),
         observers: Sequence[Observer] = (),
         periodic: Sequence[Periodic] = (),
         clock: Callable[[], float] = monotonic,
@@ -90,6 +93,7 @@ class Crawl:
         self._observers = [*observers]
         self._periodic = [StopFile(self.run.stop, self.stop), *periodic]
         self._polite = Politeness.of(settings)
+        self._killers = killers
         self._follower = Follower(settings, frontier)
         # Leases that waited for their robots.txt, and its redirects, which go on with a
         # lease whose site is closed for them already.
@@ -127,7 +131,11 @@ class Crawl:
 
     def _next(self, now: float) -> Fetch | None:
         while lease := self._next_lease(now):
-            if fetch := self._allowed(lease):
+            if lease.url in self._killers:
+                self.frontier.fetched(lease, None)
+                visit = Visit.of(lease, 0, datetime.now(UTC), reason=KILLED)
+                self._tell(visit)
+            elif fetch := self._allowed(lease):
                 self._polite.start(lease)
                 return fetch
         return None

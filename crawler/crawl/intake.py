@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
 from crawler.aligner.aligner import Aligner, take_in
@@ -25,11 +26,13 @@ from crawler.corpus.stream import SentenceStream
 from crawler.crawl.spare_time import SpareTime
 from crawler.data import LangPair, Page, PageFacts, PairScore
 from crawler.errors import FATAL_ERRORS, BifocalError
+from crawler.extract.bounded import PageReader, ReadingLimits, ReadingNote
 from crawler.extract.document import Reading, read_page
 from crawler.extract.sitemap import Sitemap
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import PairSink, read_pairs, write_pairs
 from crawler.warc.exchange import Exchange, page_of
+from crawler.warc.recovery import recover
 from crawler.warc.writer import WarcConfig, WarcWriter
 
 logger = logging.getLogger(__name__)
@@ -46,6 +49,8 @@ class IntakeConfig:
     sentences: bool = True  # setting SENTENCES
     align_profile: str | None = None  # a TOML file
     readable: tuple[str, ...] = ()  # see crawler.extract.links.is_page_url
+    # settings PAGE_MEMORY, PAGE_SECONDS
+    limits: ReadingLimits = field(default_factory=ReadingLimits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,11 @@ class Answer:
     source_url: str | None
     score: float
     evidence: Mapping[str, float]
+
+    @property
+    def url(self) -> str:
+        """The URL that was asked for."""
+        return self.exchange.url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,12 +137,14 @@ class Intake:
         langs: LangPair,
         writer: WarcWriter,
         counts: Counter[str],
+        reader: PageReader,
         *,
         aligner: Aligner | None,
         sentences: SentenceStream | None,
         readable: tuple[str, ...] = (),
     ) -> None:
         self.counts = counts
+        self._reader = reader
         self._run = run
         self._langs = langs
         self._writer = writer
@@ -146,6 +158,9 @@ class Intake:
     def open(cls, config: IntakeConfig, counts: Counter[str]) -> Self:
         """Open the run's files, or go on with them; BifocalError if that cannot be."""
         run, langs = RunDir(config.run_dir), LangPair.parse(config.langs)
+        for mended in recover(run.warc):  # what a process that was killed has left
+            counts["warc/recovered"] += 1
+            counts["warc/recovered_bytes_cut"] += mended.cut
         writer = WarcWriter(run.warc, config.warc)
         aligner = sentences = None
         if config.pairs:
@@ -158,6 +173,7 @@ class Intake:
             langs,
             writer,
             counts,
+            PageReader(config.limits, ReadingNote.open(run.reading)),
             aligner=aligner,
             sentences=sentences,
             readable=config.readable,
@@ -175,13 +191,20 @@ class Intake:
 
         Each step is done for all before the next one: what a step needs of code and
         tables is in the cache then, and pages are compared in one call, which saves a
-        fifth to a third of the time. An error of one answer is its own result.
+        fifth to a third of the time. An error of one answer is its own result. One that
+        a process has ended with is taken alone, so that another end has one cause.
         """
+        note = self._reader.note
+        if len(answers) > 1 and note and any(note.is_suspect(a.url) for a in answers):
+            return [result for answer in answers for result in self.take([answer])]
         in_hand = [_InHand(answer) for answer in answers]
-        for step in (self._store, self._read, self._keep_text):
+        for step in (self._store, self._read):
             for item in in_hand:
                 item.step(step)
-        self._pair_all(in_hand)
+        with self._reader.holding([answer.url for answer in answers]):
+            for item in in_hand:
+                item.step(self._keep_text)
+            self._pair_all(in_hand)
         for item in in_hand:
             item.step(self._describe)
         self._writer.flush()
@@ -196,8 +219,15 @@ class Intake:
 
     def _read(self, item: _InHand) -> None:
         assert item.page
-        depth = item.answer.depth
-        item.reading = read_page(item.page, depth=depth, readable=self._readable)
+        item.reading = self._reading(item.page, item.answer.depth)
+
+    def _reading(self, page: Page, depth: int) -> Reading:
+        """What the page holds; one that breaks the reader is stored all the same."""
+        read = partial(read_page, page, depth=depth, readable=self._readable)
+        reading = self._reader.read(page.url, read)
+        if reading.reason and reading.reason.startswith("unreadable/"):
+            self.counts[reading.reason] += 1
+        return reading
 
     def _keep_text(self, item: _InHand) -> None:
         assert item.page
@@ -247,7 +277,7 @@ class Intake:
 
     def take_stored(self, page: Page) -> list[PairScore]:
         """Pair a page that another worker has fetched and stored."""
-        reading = read_page(page, readable=self._readable)
+        reading = self._reading(page, 0)
         self._keep_document(reading, page.record_id)
         pairs = take_in(self._aligner, [reading])[0] if self._aligner else []
         self._write(pairs)
@@ -276,6 +306,8 @@ class Intake:
             except FATAL_ERRORS as error:
                 errors.append(self._run.error(error))
 
+        with tried():
+            self._reader.close()
         with tried():
             self._writer.close()
         with suppress(OSError):  # there are files; an empty folder would be in the way

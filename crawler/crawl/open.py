@@ -28,6 +28,7 @@ from crawler.crawl.spare_time import EVERY
 from crawler.crawl.take_over import TakeOver
 from crawler.data import LangPair
 from crawler.errors import FATAL_ERRORS, ProfileError
+from crawler.extract.bounded import ReadingLimits, ReadingNote
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import RunBudget, SiteBudget, SiteYield
@@ -36,7 +37,6 @@ from crawler.protocols import UrlScorer
 from crawler.rundir import RunDir
 from crawler.seeds import read_seeds
 from crawler.urls import without_password
-from crawler.warc.recovery import recover
 from crawler.warc.writer import WarcConfig
 
 
@@ -72,6 +72,8 @@ def open_crawl(
     run = read.run
     resumed = run.open(pair)
     frontier = build_frontier(read, pair, scorer, bounds, counts)
+    note = ReadingNote.open(run.reading)  # of a session that was killed
+    note.close()
     intake, periodic = _open_intake(read, pair, frontier, child)
     workers = frontier.workers
     run.write(
@@ -101,6 +103,7 @@ def open_crawl(
         frontier,
         intake,
         resumed=resumed,
+        killers=note.killers,
         observers=[log],
         periodic=periodic,
     )
@@ -139,15 +142,12 @@ def build_frontier(
 def _open_intake(
     settings: CrawlSettings, langs: LangPair, frontier: Frontier, child: Child | None
 ) -> tuple[AsyncIntake, list[Periodic]]:
-    """The intake of a crawl, opened; mends what a killed run left of its WARC files."""
+    """The intake of a crawl, opened."""
     config = _intake_config(settings, langs, frontier.workers.worker)
     run = settings.run
-    for mended in recover(run.warc):
-        frontier.counts["warc/recovered"] += 1
-        frontier.counts["warc/recovered_bytes_cut"] += mended.cut
     if child is not None:
-        process = PageProcess(child)
-        process.open(config)
+        process = PageProcess(child, config)
+        process.open()
         return process, []
     try:
         intake = Intake.open(config, frontier.counts)
@@ -181,6 +181,7 @@ def _intake_config(
         sentences=settings.sentences,
         align_profile=settings.align_profile,
         readable=("pdf",) if settings.pdf else (),
+        limits=ReadingLimits(settings.page_memory, settings.page_seconds),
     )
 
 

@@ -9,6 +9,7 @@ answer is there, so the order of the crawl is the same.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -27,10 +28,15 @@ from crawler.data import Page
 from crawler.errors import FATAL_ERRORS, BifocalError
 from crawler.warc.exchange import Exchange, page_of
 
+logger = logging.getLogger(__name__)
+
 # Answers taken together in this process, at most: more save nothing more. Fewer if no
 # more has come for so many rounds of the event loop; an answer takes some from its
 # socket to here.
 _TOGETHER, _STILL = 8, 3
+# Processes that may end one after the other without a result: a page that ends them
+# costs two, one that does so in company three.
+_MAX_DEATHS = 4
 
 
 class AsyncIntake(Protocol):
@@ -103,14 +109,22 @@ class InProcess:
 
 
 class PageProcess:
-    """An intake in a process of its own; answers come in the order of the questions."""
+    """An intake in a process of its own; answers come in the order of the questions.
 
-    def __init__(self, child: Child) -> None:
+    A process that ends is followed by another one, which is asked again whatever has no
+    answer. What has ended it, the note of its reader says (crawler.extract.bounded).
+    """
+
+    def __init__(self, child: Child, config: IntakeConfig) -> None:
         self._child = child
-        self._connection = child.connection
+        self._opening = codec.encode(codec.Request("open", config))
         self._error: BifocalError | None = None
-        # None: nobody waits for the reply
-        self._waiting: deque[asyncio.Future[IntakeResult] | None] = deque()
+        self._counts: Counter[str] = Counter()  # of all processes
+        self._deaths = 0  # since the last result
+        # questions, and who waits for the answer, if anybody does
+        self._waiting: deque[tuple[bytes, asyncio.Future[IntakeResult] | None]] = (
+            deque()
+        )
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def listen(
@@ -119,11 +133,9 @@ class PageProcess:
         """Name whom to call; see `AsyncIntake`."""
         self._done, self._failed = done, failed
 
-    def open(self, config: IntakeConfig) -> None:
+    def open(self) -> None:
         """Let it open its files; if it cannot, `failed` will hear."""
-        self._waiting.append(None)
-        with suppress(OSError):  # it died; `_receive` or `finish` will hear why
-            self._connection.send_bytes(codec.encode(codec.Request("open", config)))
+        self._ask(self._opening, None)
 
     def keep(self, exchange: Exchange) -> Page:
         """Send an answer; an error ends the run a moment later."""
@@ -139,19 +151,30 @@ class PageProcess:
 
     def finish(self) -> SessionResult:
         """Wait until the process is done, and for its end."""
-        if self._loop is not None:
-            self._loop.remove_reader(self._connection.fileno())
+        self._deafen()
         try:
-            self._connection.send_bytes(codec.encode(codec.Request("finish")))
-            while True:
-                reply = codec.reply_of(self._connection.recv_bytes())
-                if reply.stats is not None:
-                    return SessionResult(reply.stats, reply.error)
-                self._error = self._error or reply.error
+            return self._finish()
         except (EOFError, OSError):
+            if self._error is None and self._deaths < _MAX_DEATHS:
+                self._again()
+                with suppress(EOFError, OSError):
+                    return self._finish()
             return SessionResult(error=self._error or self._child.death())
         finally:
             self._child.end()
+
+    def _finish(self) -> SessionResult:
+        connection = self._child.connection
+        connection.send_bytes(codec.encode(codec.Request("finish")))
+        while True:
+            reply = codec.reply_of(connection.recv_bytes())
+            if reply.stats is not None:
+                earlier = {
+                    k: n + reply.stats.get(k, 0) for k, n in self._counts.items()
+                }
+                return SessionResult(reply.stats | earlier, self._error or reply.error)
+            self._counts.update(reply.counts)
+            self._error = self._error or reply.error
 
     def _send(
         self, request: codec.Request, future: asyncio.Future[IntakeResult] | None
@@ -160,34 +183,63 @@ class PageProcess:
             raise self._error
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            self._loop.add_reader(self._connection.fileno(), self._receive)
-        self._waiting.append(future)
-        with suppress(OSError):  # it is gone; why, `_receive` will hear
-            self._connection.send_bytes(codec.encode(request))
+            self._loop.add_reader(self._child.connection.fileno(), self._receive)
+        self._ask(codec.encode(request), future)
+
+    def _ask(self, data: bytes, future: asyncio.Future[IntakeResult] | None) -> None:
+        self._waiting.append((data, future))
+        with suppress(OSError):  # it is gone; why, `_receive` or `finish` will hear
+            self._child.connection.send_bytes(data)
 
     def _receive(self) -> None:
         """Hand a reply to those who wait for it."""
         try:
-            reply = codec.reply_of(self._connection.recv_bytes())
+            reply = codec.reply_of(self._child.connection.recv_bytes())
         except (EOFError, OSError):
-            self._give_up(self._child.death())
+            self._died()
             return
+        self._counts.update(reply.counts)
         if error := reply.error:
             self._give_up(error)
         elif reply.results:
-            futures = [self._waiting.popleft() for _ in reply.results]
+            self._deaths = 0
+            futures = [self._waiting.popleft()[1] for _ in reply.results]
             _resolve(futures, reply.results, self._done)
         else:
             self._waiting.popleft()
             if reply.bug:
                 raise RuntimeError(f"in the page process:\n{reply.bug}")
 
+    def _died(self) -> None:
+        """Start another one, unless that has not helped."""
+        if self._deaths >= _MAX_DEATHS:
+            self._give_up(self._child.death())
+            return
+        assert self._loop is not None
+        self._deafen()
+        logger.warning("%s; another one goes on", self._child.how())
+        self._again()
+        self._loop.add_reader(self._child.connection.fileno(), self._receive)
+
+    def _again(self) -> None:
+        """Ask another process whatever has no answer."""
+        self._deaths += 1
+        self._child = self._child.again()
+        waiting, self._waiting = self._waiting, deque()
+        if not waiting or waiting[0][0] is not self._opening:
+            self.open()
+        for question in waiting:
+            self._ask(*question)
+
+    def _deafen(self) -> None:
+        if self._loop is not None:
+            self._loop.remove_reader(self._child.connection.fileno())
+
     def _give_up(self, error: BifocalError) -> None:
         """End what waits: the run cannot go on."""
-        assert self._loop is not None
-        self._loop.remove_reader(self._connection.fileno())
+        self._deafen()
         self._error = self._error or error
-        waiting, self._waiting = list(self._waiting), deque()
+        waiting, self._waiting = [future for _, future in self._waiting], deque()
         _resolve(waiting, [self._error] * len(waiting), self._done)
         self._failed(self._error)
 

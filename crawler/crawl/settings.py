@@ -50,6 +50,8 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     sentences: bool
     pdf: bool
     page_process: bool | None
+    page_memory: int
+    page_seconds: float
     # politeness
     robotstxt_obey: bool
     download_delay: float

@@ -60,6 +60,8 @@ def read_page(
     """
     try:
         return _read(page, detector or _DETECTOR, depth, readable)
+    except MemoryError:  # who bounds the memory of a reader deals with it
+        raise
     except Exception as error:  # what a hostile page does must not cost the run
         logger.warning("cannot read %s: %r", page.url, error, exc_info=True)
         return Reading(reason=f"unreadable/{type(error).__name__}")

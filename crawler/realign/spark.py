@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from time import monotonic
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import xxhash
@@ -32,6 +34,7 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.data import Lang, LangPair, PairScore, Site
 from crawler.errors import RunDirError, RunError
+from crawler.extract.bounded import PageReader, ReadingNote
 from crawler.realign.matching_ngrams import (
     ALL_SITES,
     Groups,
@@ -56,6 +59,7 @@ _NOTES: _Key = (-1, "")
 _Row = tuple[Lang | None, int | None, bytes]  # a PageRecord without its group
 # ((is it across sites, name of the group), its pairs, learned lexicon, counters)
 _Result = tuple[tuple[bool, str], list[PairScore], Lexicon, Counter[str]]
+_LOCAL = re.compile(r"local\[(\d+|\*)\]")
 # Tasks for each core: a slow one must not be the last (Spark's tuning guide: 2 to 3).
 _TASKS_PER_CORE = 3
 # Pages of a group whose features wait in memory, 5 KB each; more wait in a file.
@@ -95,6 +99,8 @@ def _context(master: str) -> Any:
     started = monotonic()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     logging.getLogger("py4j").setLevel(logging.WARNING)  # it logs every closing
+    if match := _LOCAL.fullmatch(master):  # which gives a task one try, and not four
+        master = f"local[{match[1]},4]"
     conf = SparkConf().setAppName("bifocal align").setIfMissing("spark.master", master)
     conf.setIfMissing("spark.ui.enabled", "false")
     conf.setIfMissing("spark.ui.showConsoleProgress", str(sys.stderr.isatty()).lower())
@@ -126,7 +132,9 @@ class SparkCluster:
     def extract(self, pieces: Sequence[Piece]) -> Counter[str]:
         """Read the records of all pages, those that revisits stand for last."""
         splits = self.context.parallelize(list(pieces), max(len(pieces), 1))
-        read = partial(_records, langs=self._langs, documents=self._documents)
+        read = partial(
+            _records, langs=self._langs, documents=self._documents, run=uuid4().hex
+        )
         self.records = self.by_group(splits.mapPartitions(read))
         found = self._survey()
         if found.revisits:
@@ -291,18 +299,24 @@ def _records(
     pieces: Iterable[Piece],
     langs: Sequence[Lang],
     documents: bool,
+    run: str,
     revisits: Any = None,
 ) -> Iterator[tuple[_Key, Any]]:
     """The records of some pieces, for each pair of languages that they concern."""
-    reader = Extractor(langs, documents=documents)
+    extractor = Extractor(langs, documents=documents)
     wanted: Revisits | None = None if revisits is None else revisits.value
     pairs = list(enumerate(pairs_of(langs)))
     for piece in pieces:
         extraction = Extraction()
-        for record in extract(piece, reader, extraction, wanted):
+        about = f"{run} {piece} {revisits is None}"
+        name = xxhash.xxh3_64_hexdigest(about.encode("utf-8", "replace"))
+        note = ReadingNote.open(Path(gettempdir(), f"bifocal-{name}.reading"))
+        reader = PageReader(note=note)
+        for record in extract(piece, extractor, extraction, wanted, reader):
             for number, pair in pairs:
                 if record.lang is None or record.lang in pair:
                     yield (number, record.group), tuple(record[1:])
+        reader.close()
         yield _NOTES, extraction
 
 

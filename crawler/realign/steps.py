@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,6 +22,7 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.features import Featurizer
 from crawler.aligner.profile import AlignProfile
 from crawler.data import Document, Lang, LangPair, Page, PairScore, Rel, Site
+from crawler.extract.bounded import PageReader
 from crawler.extract.convert import as_html
 from crawler.extract.document import Reading, read_page
 from crawler.extract.plain import build_text_document
@@ -49,13 +51,14 @@ class Extractor:
         }
 
     def records(
-        self, item: Page | PlainText, counts: Counter[str]
+        self,
+        item: Page | PlainText,
+        counts: Counter[str],
+        reader: PageReader | None = None,
     ) -> Iterator[PageRecord]:
         """The records of a page; a reason for there being none is counted."""
-        if isinstance(item, PlainText):
-            reading = Reading(build_text_document(item.url, item.text))
-        else:
-            reading = read_page(as_html(item, counts) if self._documents else item)
+        reader = reader or PageReader()
+        reading = reader.read(item.url, partial(self._read, item, counts))
         if reading.reason:
             counts[f"align/dropped/{reading.reason}"] += 1
         if reading.document is not None:
@@ -67,6 +70,11 @@ class Extractor:
                     said = Versions(link.source_url, {link.hreflang: (link.url,)})
                     group = group_key(site_of(link.source_url))
                     yield PageRecord(group, None, None, encode(None, said))
+
+    def _read(self, item: Page | PlainText, counts: Counter[str]) -> Reading:
+        if isinstance(item, PlainText):
+            return Reading(build_text_document(item.url, item.text))
+        return read_page(as_html(item, counts) if self._documents else item)
 
     def _of_document(
         self, document: Document, counts: Counter[str]
@@ -111,6 +119,7 @@ def extract(
     extractor: Extractor,
     extraction: Extraction,
     revisits: Revisits | None = None,
+    reader: PageReader | None = None,
 ) -> Iterator[PageRecord]:
     """The records of a piece; with `revisits`, those of the pages that these repeat."""
     for item in read_piece(piece, extraction.counts, revisits):
@@ -119,7 +128,7 @@ def extract(
             continue
         if revisits is not None:
             extraction.found.add(item.url)
-        yield from extractor.records(item, extraction.counts)
+        yield from extractor.records(item, extraction.counts, reader)
 
 
 # ---------------------------------------------------------------- records → pairs

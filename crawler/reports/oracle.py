@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from crawler.errors import ReplayError
+from crawler.extract.bounded import PageReader
 from crawler.extract.document import read_page
 from crawler.frontier.scope import Scope
 from crawler.replay.world import ReplayWorld
@@ -30,6 +32,7 @@ def reachable(
     inside = Scope(scope, seeds)
     led_to_by: dict[str, str | None] = {}
     waiting: deque[tuple[str, str | None]] = deque((seed, None) for seed in seeds)
+    reader = PageReader()
     while waiting:
         url, before = waiting.popleft()
         if url in led_to_by or inside.refusal(url):
@@ -38,7 +41,7 @@ def reachable(
         if page.status == 404:
             continue
         led_to_by[url] = before
-        reading = read_page(page)
+        reading = reader.read(page.url, partial(read_page, page))
         if reading.location:
             waiting.append((reading.location, url))
         links = reading.document.links if reading.document else ()

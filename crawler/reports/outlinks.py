@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from crawler.data import Lang, LangPair, Page, Site
+from crawler.extract.bounded import PageReader
 from crawler.extract.document import read_page
 from crawler.handles import handle_of
 from crawler.urls import site_of
@@ -52,9 +54,10 @@ def outlinks(
 ) -> list[Outlinks]:
     """The sites that these pages link to, except `known` ones; best first."""
     found: dict[Site, Outlinks] = {}
+    reader = PageReader()
     for page in pages:
         here = site_of(page.url)
-        reading = read_page(page)
+        reading = reader.read(page.url, partial(read_page, page))
         links = reading.document.links if reading.document else ()
         links += reading.sitemap.links if reading.sitemap else ()
         named: set[Site] = set()

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -97,26 +98,76 @@ def wait_for(server: Server, pages: int) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
-def test_a_killed_one_ends_the_crawl_and_loses_nothing(tmp_path):
+def test_another_one_goes_on_where_one_was_killed(tmp_path):
     run = Run(tmp_path / "run")
     with Server() as server:
         server.add(TOWN)
-        seed = server.url("/en/")
-        with crawling(seed, "en,is", run.path, **SETTINGS) as process:
-            wait_for(server, 15)
-            os.kill(child_of(process.pid), signal.SIGKILL)
-            stdout, stderr = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 1
+        with crawling(server.url("/en/"), "en,is", run.path, **SETTINGS) as process:
+            for pages in (5, 15):
+                wait_for(server, pages)
+                os.kill(child_of(process.pid), signal.SIGKILL)
+            _, stderr = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, stderr
         assert "Traceback" not in stderr, stderr
-        assert "bifocal: error: the page process ended by signal 9" in stderr
-        assert "the same command goes on where this one stopped" in stderr
-        assert "URLs left" in stdout
-        done = crawl(seed, "en,is", run.path, **SETTINGS)
-        assert done.returncode == 0, done.stderr
-        assert not list(run.path.glob("warc/*.open"))
+        assert stderr.count("the page process ended by signal 9; another one") == 2
         asked = server.paths()
     assert len(run.pairs) == len(TOWN.gold("en", "is"))
-    assert len(asked) - len(set(asked)) <= 2  # the page in hand; robots.txt
+    assert len(asked) == len(set(asked))
+    assert not list(run.path.glob("warc/*.open"))
+    assert run.stats["pages"] == len([v for v in run.visits if v["status"] == 200])
+
+
+def kill_with(page: str, process: subprocess.Popen[str], run: Run, deaths: int) -> None:
+    """Kill the page process while it has a page in hand, after some deaths with it."""
+    note, before = run.path / "reading", run.path / "reading.jsonl"
+    end = time.monotonic() + PATIENCE
+    while True:
+        assert time.monotonic() < end
+        with suppress(FileNotFoundError):
+            counted = before.read_text().count(page) if deaths else 0
+            if counted == deaths and page in note.read_text().partition("\n")[0]:
+                os.kill(child_of(process.pid), signal.SIGKILL)
+                return
+        time.sleep(0.002)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
+def test_a_page_that_ends_two_processes_is_asked_for_once(tmp_path):
+    run = Run(tmp_path / "run")
+    heavy = page("".join(f"<p>{n} slow to read</p>" for n in range(60_000)))
+    with Server() as server, Server({"/": heavy}, host="127.0.6.1") as killer:
+        server.add(TOWN)
+        seeds = f"{server.url('/en/')},{killer.url('/')}"
+        with crawling(seeds, "en,is", run.path, **SETTINGS) as process:
+            for deaths in range(2):
+                kill_with(killer.url("/"), process, run, deaths)
+            _, stderr = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, stderr
+        assert killer.paths() == ["/robots.txt", "/"]
+    (visit,) = (v for v in run.visits if v["url"] == killer.url("/"))
+    assert (visit["status"], visit["reason"]) == (200, "unreadable/killed")
+    assert run.stats["unreadable/killed"] == 1
+    assert ("response", killer.url("/")) in {
+        (kind, url) for kind, url, _ in records(run)
+    }
+    assert len(run.pairs) == len(TOWN.gold("en", "is"))
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_page_that_takes_too_much_costs_itself_alone(apart, tmp_path):
+    run = Run(tmp_path / "run")
+    large = page("".join(f"<p>{n} slow to read</p>" for n in range(100_000)))
+    tiny = {"PAGE_SECONDS": 0.15, "PAGE_MEMORY": 300_000_000}
+    with Server() as server, Server({"/": large}, host="127.0.6.1") as slow:
+        server.add(TOWN)
+        seeds = f"{server.url('/en/')},{slow.url('/')}"
+        settings = {**SETTINGS, **tiny, "PAGE_PROCESS": apart}
+        done = crawl(seeds, "en,is", run.path, **settings)
+        assert done.returncode == 0, done.stderr
+        assert "it takes too much time" in done.stderr
+    (visit,) = (v for v in run.visits if v["url"] == slow.url("/"))
+    assert visit["reason"] == "unreadable/time"
+    assert len(run.pairs) == len(TOWN.gold("en", "is"))
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
