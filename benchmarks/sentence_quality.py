@@ -2,6 +2,7 @@
 
     python -m benchmarks.sentence_quality gettext SOURCES [--langs fr fi ja]
     python -m benchmarks.sentence_quality gold SRC TRG BEADS ... --langs de,fr
+    python -m benchmarks.sentence_quality long SOURCES [--lang de]
 
 `gettext`: pages made of translated documentation in the folder SOURCES of unpacked
 source packages; training/data/gettext_pages.py says how, and what is dropped and moved
@@ -16,6 +17,11 @@ a probability of 0.08 a run of one to four of them is cut out of one side): alon
 `bifocal sentences A B` does it; all texts together (`--batch`); and with the lexicon
 that the document aligner learns from the same texts, a sentence being a paragraph.
 Scored as Vecalign does (`sentences/beads.py`).
+
+`long`: texts of 100,000 sentences and fewer, each aligned whole, as they are and with a
+fifth missing: sentences of that documentation, joined and split as
+training/data/made_texts.py says. There are too few of them, so they are repeated, and
+in each repetition the letters of words of six letters and more are others.
 """
 
 from __future__ import annotations
@@ -24,6 +30,8 @@ import argparse
 import html
 import json
 import random
+import re
+import resource
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -48,7 +56,7 @@ from training.data.gettext_pages import (
     pairs_in,
     read_pages,
 )
-from training.data.made_texts import TrueText, with_gaps
+from training.data.made_texts import TrueText, merged, sentence_pairs, with_gaps
 from training.sentence_costs import lexicon_of
 
 # ------------------------------------------------------------------- gettext
@@ -156,6 +164,52 @@ def measure_gold(files: Sequence[Path], langs: LangPair) -> dict[str, object]:
     return results
 
 
+# ------------------------------------------------------------------- long texts
+
+LONG = (10_000, 30_000, 100_000)  # sentences of the longer side
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def repeated(pairs: Sequence[Sequence[str]], count: int) -> list[list[str]]:
+    """So many pairs; each repetition speaks of other things in the same way."""
+    found: list[list[str]] = []
+    while len(found) < count:
+        shift = len(found) // len(pairs) % len(LETTERS)
+        found += [[shifted(text, shift) for text in pair] for pair in pairs]
+    return found[:count]
+
+
+def shifted(text: str, by: int) -> str:
+    """The same with other letters in long words, equal ones in equal words."""
+    other = str.maketrans(LETTERS, LETTERS[by:] + LETTERS[:by])
+    return re.sub(r"\w{6,}", lambda word: word[0].translate(other), text)
+
+
+def measure_long(sources: Path, langs: LangPair) -> dict[str, object]:
+    pairs = [
+        pair
+        for number, page in enumerate(read_pages(sources, langs.trg))
+        for pair in sentence_pairs(page, number, langs)
+    ]
+    print(f"{len(pairs)} pairs of sentences")
+    rng = random.Random(str(langs))
+    results: dict[str, object] = {}
+    for count in LONG:
+        # one in twenty is joined to the one before on either side
+        text = merged(repeated(pairs, round(count / 0.95)), (0.05, 0.05), rng)
+        for kind, one in (("whole", text), ("gaps", with_gaps(text, rng))):
+            start = time.process_time()
+            row = of_texts([one], langs)
+            row |= {
+                "sentences": [len(one.src), len(one.trg)],
+                "cpu_seconds": round(time.process_time() - start, 1),
+                "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+            }
+            results[f"{count}/{kind}"] = row
+            print(count, kind, json.dumps(row), flush=True)
+    return results
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -168,12 +222,17 @@ def main() -> None:
     gold = kinds.add_parser("gold", help="texts with true beads")
     gold.add_argument("files", nargs="+", type=Path, metavar="SRC TRG BEADS")
     gold.add_argument("--langs", type=LangPair.parse, required=True)
+    long = kinds.add_parser("long", help="texts of 100,000 sentences")
+    long.add_argument("sources", type=Path, help="unpacked source packages")
+    long.add_argument("--lang", default="de")
     args = parser.parse_args()
     results: dict[str, object] = {"machine": machine("sentencex", "numpy", "scipy")}
     if args.kind == "gold":
         if len(args.files) % 3:
             parser.error("give three files a text: SRC TRG BEADS")
         results |= measure_gold(args.files, args.langs)
+    elif args.kind == "long":
+        results |= measure_long(args.sources, LangPair("en", args.lang))
     else:
         for lang in args.langs:
             pages = read_pages(args.sources, lang)

@@ -53,12 +53,14 @@ def find_band(
     edges = [np.r_[0.0, np.cumsum(np.maximum(size, 1.0))] for size in sizes]
     edges = [edge / edge[-1] for edge in edges]
     middles = [(edge[1:] + edge[:-1]) / 2 for edge in edges]
-    points = middles[0][hints.src], middles[1][hints.trg]
     finest = max(int(max(rows, columns) / config.finest), 1)
     count = min(finest, config.cells)
     kept = Band.whole(count - 1, count - 1)
     while True:
-        alike = _alike(points, hints.weight, count, config)
+        cells = _cells(middles, hints, count)
+        inside = kept.holds(*cells)
+        hints = hints.take(inside)
+        alike = _alike([cell[inside] for cell in cells], hints, count, config)
         kept = _passed(alike, kept, config)
         if count == finest:
             break
@@ -68,15 +70,20 @@ def find_band(
     return _of_sentences(kept, count, edges)
 
 
+def _cells(
+    middles: Sequence[NDArray[np.float64]], hints: Hints, count: int
+) -> list[Places]:
+    """The cells of src and of trg that each hint points to."""
+    points = middles[0][hints.src], middles[1][hints.trg]
+    return [np.minimum((p * count).astype(np.int64), count - 1) for p in points]
+
+
 def _alike(
-    points: tuple[NDArray[np.float64], NDArray[np.float64]],
-    weight: NDArray[np.float64],
-    count: int,
-    config: BandConfig,
+    cells: Sequence[Places], hints: Hints, count: int, config: BandConfig
 ) -> csr_array:
     """How alike cells are, in nats: (count, count), sparse."""
-    row, column = (np.minimum((p * count).astype(np.int64), count - 1) for p in points)
-    table = coo_array((weight, (row, column)), shape=(count, count)).tocsr()
+    row, column = cells
+    table = coo_array((hints.shared(), (row, column)), shape=(count, count)).tocsr()
     table.sum_duplicates()
     table.data = np.minimum(table.data, config.most)
     return table

@@ -84,6 +84,13 @@ class Band:
         first[1:] = np.minimum(first[1:], np.maximum(last[:-1], least[1:]))
         return Band(first, last)
 
+    def holds(self, rows: Places, columns: Places) -> NDArray[np.bool_]:
+        """Which nodes are in the band."""
+        inside: NDArray[np.bool_] = (self.first[rows] <= columns) & (
+            columns <= self.last[rows]
+        )
+        return inside
+
     @property
     def area(self) -> int:
         """How many nodes it has."""

@@ -25,26 +25,52 @@ Matrix = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hints:
-    """Pairs of sentences that may belong together, and by how many nats."""
+    """Pairs of sentences that may belong together, and by how many nats.
+
+    A hint is a place of a clue, such as two words that translate each other, and of the
+    places that a clue has in one sentence one at most is meant: `band` shares its nats
+    among them.
+    """
 
     src: NDArray[np.int64]
     trg: NDArray[np.int64]
     weight: NDArray[np.float64]
+    clue: NDArray[np.int64]  # its number, so that hints of one clue are known
+
+    def take(self, chosen: NDArray[np.bool_]) -> Hints:
+        """Some of the hints."""
+        return Hints(
+            self.src[chosen], self.trg[chosen], self.weight[chosen], self.clue[chosen]
+        )
+
+    def shared(self) -> NDArray[np.float64]:
+        """The nats of each hint, divided among those of its clue and sentence."""
+        width = int(max(self.src.max(initial=0), self.trg.max(initial=0))) + 1
+        rivals = np.ones(len(self.src))
+        for side in (self.src, self.trg):
+            _, number, counts = np.unique(
+                self.clue * width + side, return_inverse=True, return_counts=True
+            )
+            rivals *= counts[number]
+        shared: NDArray[np.float64] = self.weight / np.sqrt(rivals)
+        return shared
 
     @classmethod
     def none(cls) -> Hints:
         """No pair."""
         empty = np.empty(0, np.int64)
-        return cls(empty, empty, np.empty(0))
+        return cls(empty, empty, np.empty(0), empty)
 
     @classmethod
     def joined(cls, hints: Sequence[Hints]) -> Hints:
         """Those of several costs."""
         found = [cls.none(), *hints]
+        clues = np.cumsum([0, *(hint.clue.max(initial=-1) + 1 for hint in found)])
         return cls(
             np.concatenate([hint.src for hint in found]),
             np.concatenate([hint.trg for hint in found]),
             np.concatenate([hint.weight for hint in found]),
+            np.concatenate([hint.clue + first for hint, first in zip(found, clues)]),
         )
 
 

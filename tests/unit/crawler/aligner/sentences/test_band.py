@@ -29,6 +29,7 @@ def hints(nodes, kept, share: float, seed: int = 1) -> Hints:
         np.concatenate([true, wrong[0]]),
         np.concatenate([nodes[true], wrong[1]]),
         np.full(2 * len(true), 3.0),
+        np.arange(2 * len(true)),
     )
 
 
@@ -64,3 +65,11 @@ def test_a_band_of_any_two_texts_has_both_ends_and_no_gap(rows, columns):
     assert (len(band.first), band.first[0], band.last[-1]) == (rows + 1, 0, columns)
     assert (np.diff(band.first) >= 0).all()
     assert (band.first[1:] <= band.last[:-1]).all()
+
+
+def test_a_clue_with_several_places_is_shared_until_the_band_leaves_one():
+    clue = Hints(
+        np.array([0, 0, 9]), np.array([1, 8, 8]), np.full(3, 2.0), np.zeros(3, int)
+    )
+    assert clue.shared() == pytest.approx([2 / 2**0.5, 1.0, 2 / 2**0.5])
+    assert clue.take(np.array([True, False, True])).shared() == pytest.approx([2, 2])
