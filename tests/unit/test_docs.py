@@ -246,6 +246,55 @@ def test_every_page_of_the_documentation_that_the_code_names_is_there():
             assert not anchor or anchor in anchors(page), f"{path}: {name}#{anchor}"
 
 
+def parts_of_the_papers() -> list[list[str]]:
+    """The rows of docs/papers.md: part, where, state, held by or how it differs."""
+    lines = text_of("docs/papers.md").splitlines()
+    rows = [
+        [cell.strip() for cell in x[2:-2].split(" | ")] for x in lines if x[:1] == "|"
+    ]
+    return [row for row in rows if row[0] != "part" and not row[0].startswith("-")]
+
+
+def test_every_part_of_a_paper_is_where_the_table_says():
+    rows = parts_of_the_papers()
+    assert len(rows) > 30
+    for part, where, state, *_ in rows:
+        assert state in ("exact", "simplified", "differs", "missing"), part
+        for name in re.findall(r"`([^`]+)`", where):
+            assert (ROOT / name).is_file(), f"{part}: {name}"
+        assert (where == "none") == (state == "missing"), part
+
+
+def test_what_is_called_exact_is_held_by_a_test():
+    for part, _, state, held in parts_of_the_papers():
+        tests = re.findall(r"`(tests/[^`]+\.py)(?:::(\w+))?`", held)
+        assert state != "exact" or any(name for _, name in tests), part
+        for file, name in tests:
+            assert f"def {name}" in text_of(file), f"{part}: {file}::{name}"
+
+
+def files_of_the_flows() -> list[list[str]]:
+    """The files that each flow of docs/architecture.md names, in their order."""
+    flows = text_of("docs/architecture.md").split("## The tree")[0].split("\n```")
+    steps = [
+        re.findall(r"^ *\d+ (.+?\.py(?:, \w+\.py)*)  ", f, re.MULTILINE) for f in flows
+    ]
+    return [flow for flow in steps if flow]
+
+
+def test_two_flows_of_at_most_twelve_files_lead_through_the_house():
+    flows = files_of_the_flows()
+    assert len(flows) == 2
+    for flow in flows:
+        assert len(flow) <= 12
+        for names in flow:
+            folder = Path(names.split(", ")[0]).parent
+            for name in (Path(n).name for n in names.split(", ")):
+                room = ROOT if folder.parts[:1] == ("models",) else ROOT / "crawler"
+                found = [room / folder / name, room / name]
+                assert any(path.is_file() for path in found), f"{folder}/{name}"
+
+
 def test_every_page_of_the_documentation_is_in_the_index():
     for page in (ROOT / "docs").glob("*.md"):
         assert page.name == "index.md" or f"({page.name})" in text_of(

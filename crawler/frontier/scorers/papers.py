@@ -2,7 +2,8 @@
 
 García-Romero (2024), section 4. `UniformScorer` is Heritrix (with the language gate of
 the spider: Heritrix+CLD2); `ProductScorer` is steps 4 to 6 of the smart crawler. They
-are kept exactly, so that `adaptive` can be compared with them.
+are kept, so that `adaptive` can be compared with them; docs/papers.md says what differs
+around them.
 """
 
 from __future__ import annotations
