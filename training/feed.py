@@ -89,20 +89,19 @@ class TableRows:
         stop = min(stop, self._length)
         for group, (first, end) in enumerate(zip(self._starts, self._starts[1:])):
             if first < stop and start < end:
-                here = slice(max(start - first, 0), min(stop, end) - first)
-                found += zip(*(column[here] for column in self._cells(group)))
+                here = max(start, first) - first
+                table = self._group_of(group).slice(here, min(stop, end) - first - here)
+                found += zip(*(table[name].to_pylist() for name in self._columns))
         return found
 
-    def _cells(self, group: int) -> list[list[Any]]:
+    def _group_of(self, group: int) -> Any:
         if self._group[0] != group:
             if self._path.suffix == ".parquet":
                 table = self._open().read_row_group(group, columns=self._columns)
             else:
                 table = self._open().get_batch(group)
-            cells = [table.column(name).to_pylist() for name in self._columns]
-            self._group = (group, cells)
-        columns: list[list[Any]] = self._group[1]
-        return columns
+            self._group = (group, table)
+        return self._group[1]
 
     def _open(self) -> Any:
         import pyarrow.ipc

@@ -18,7 +18,7 @@ from crawler.data import Lang, LangPair
 from training.data.tables import Tables, TermPair, UrlRow, clean_pair
 
 SITES = 40
-PAGES = 24  # of a site and language
+PAGES = 12  # of a site and language
 _SEED = 7
 _FORMS = (  # with a marker, and without
     ("https://www.{site}/{lang}/{path}", "https://www.{site}/{path}"),
