@@ -1,6 +1,6 @@
 """Make tables for training the URL models, of crawls, WARC files, corpora, indexes.
 
-  bifocal data build runs data/mine runs/*
+Example: bifocal data build runs data/mine runs/*
   bifocal data build hreflang data/mine warcs/*.warc.gz
   bifocal data build common-crawl data/mine 'cc-index/*.parquet'
   bifocal data build --help                      all sources

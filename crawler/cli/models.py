@@ -1,6 +1,6 @@
 """List URL models, check them, and say how a crawl uses one.
 
-bifocal models list                      those that ship
+Example: bifocal models list             those that ship
 bifocal models list runs                 those of your trainings
 bifocal models verify runs/language-hashed/url_language.npz
 bifocal models use onnx/pair --for pair  the settings of a crawl

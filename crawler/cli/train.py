@@ -1,6 +1,6 @@
 """Train the URL models: language, pair, or both; needs the extra `train`.
 
-  bifocal train all --data data/mine             the compact models, on a CPU core
+Example: bifocal train all --data data/mine    the compact models, on a CPU core
   bifocal train language --profile base --data data/mine --out runs/xlmr
   accelerate launch -m training pair --profile base --data data/mine     several GPUs
   bifocal train distil --teacher runs/xlmr/model --profile compact --data data/mine
