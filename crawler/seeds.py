@@ -59,7 +59,9 @@ def parse_seeds(lines: Iterable[str], where: str) -> list[str]:
         else:
             seeds[url] = None
     if bad:
-        raise SeedError(f"{where}: {bad[0]!r} is no http(s) URL (mend or delete it)")
+        raise SeedError(
+            f"{where}: {bad[0]!r} is not an http(s) URL (mend or delete it)"
+        )
     if not seeds:
         raise SeedError(f"{where}: no seeds in it (one URL a line)")
     return list(seeds)

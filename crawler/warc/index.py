@@ -157,7 +157,7 @@ class WarcIndex:
         page = page_of(record, Counter())
         if page is None:
             raise WarcError(
-                f"{record.file}: the record at byte {record.offset} is no page"
+                f"{record.file}: the record at byte {record.offset} is not a page"
                 " (the file has changed since it was indexed; index it again)"
             )
         return page if page.url == url else replace(page, url=url)

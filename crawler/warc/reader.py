@@ -216,7 +216,7 @@ def read_page(location: WarcLocation, folder: str | Path = "") -> Page:
     page = page_of(read_record(location, folder), Counter())
     if page is None:
         raise WarcError(
-            f"{location.file}: the record at byte {location.offset} is no page"
+            f"{location.file}: the record at byte {location.offset} is not a page"
             " (only responses and resources are)"
         )
     return page

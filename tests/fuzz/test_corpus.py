@@ -14,7 +14,7 @@ CORPUS = sorted(p for p in (Path(__file__).parent / "corpus").rglob("*") if p.is
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda p: f"{p.parent.name}-{p.name}")
-def test_what_failed_once(path):
+def test_inputs_that_once_failed_pass(path):
     TARGETS[path.parent.name](path.read_bytes())
 
 

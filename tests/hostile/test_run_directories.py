@@ -123,7 +123,9 @@ def run(tmp_path: Path) -> RunDir:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_no_verb_obeys_it_or_breaks(run, case, capsys, tmp_path, caplog):
+def test_no_verb_obeys_a_hostile_run_directory_or_breaks(
+    run, case, capsys, tmp_path, caplog
+):
     CASES[case](run)
     path, out = str(run.path), tmp_path / "report.html"
     for words in (

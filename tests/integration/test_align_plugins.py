@@ -114,6 +114,6 @@ def test_a_profile_that_names_plugins_survives_the_way_to_run_json(profile):
         ),
     ],
 )
-def test_what_is_not_there_is_refused_when_the_profile_is_read(profile, table, message):
+def test_a_missing_plug_in_is_refused_when_the_profile_is_read(profile, table, message):
     with pytest.raises(ProfileError, match=re.escape(message)):
         from_table(AlignProfile, table, "profile.toml")

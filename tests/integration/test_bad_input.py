@@ -127,7 +127,7 @@ def test_parts_that_are_not_there(run_dir, settings, what):
     assert not (run_dir / "run.json").exists()
 
 
-def test_an_argument_that_nobody_reads(run_dir):
+def test_an_unknown_argument_is_an_error(run_dir):
     command = [*crawl_command(DEMO_SEEDS, "en,is", run_dir), "-a", "scop=host"]
     done = subprocess.run(
         command,

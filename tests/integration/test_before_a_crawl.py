@@ -72,7 +72,7 @@ def test_a_server_without_robots_rules_for_us_is_left_alone():
         assert server.paths() == ["/robots.txt"]
 
 
-def test_a_setting_that_is_none_is_an_error(server):
+def test_a_setting_of_the_wrong_type_is_an_error(server):
     done = bifocal("seeds", "check", server.url("/"), "-s", "DOWNLOAD_DELAY=soon")
     assert done.returncode == 2
     assert "bifocal: error: DOWNLOAD_DELAY=soon" in done.stderr

@@ -210,7 +210,7 @@ def test_files_that_it_cannot_open_are_one_line(tmp_path):
     assert "aligner.sqlite: cannot hold the aligner's pages" in line
 
 
-def test_a_long_answer_holds_nobody_up(tmp_path):
+def test_a_long_answer_delays_no_other_site(tmp_path):
     """Answers and findings larger than what a socket holds, on two sites at once."""
     links = "".join(f'<a href="/no/{n}?{"x" * 300}">n</a>' for n in range(3000))
     run = Run(tmp_path / "run")

@@ -97,7 +97,7 @@ def test_workers_share_the_sites_and_fetch_each_url_once(run):
     assert all(len(workers) == 1 for workers in owners.values())
 
 
-def test_who_comes_late_gets_a_share_of_what_was_begun(run):
+def test_a_late_worker_gets_a_share_of_the_sites(run):
     first = run("first", pause=0)
     first.push([entry(f"{n}.is", page) for n in range(4) for page in range(9)])
     pages = 0
@@ -263,7 +263,7 @@ def test_a_restart_of_redis_with_its_data_costs_a_wait(tmp_path_factory):
     server.kill()
 
 
-def test_nobody_waits_for_a_site_that_is_closed(run):
+def test_a_closed_site_delays_no_other(run):
     ours, theirs = run("a"), run("b")
     ours.push([entry("a.is", 0), entry("a.is", 1)])
     ours.commit()
@@ -541,7 +541,7 @@ def test_a_redis_that_hangs_is_waited_for_and_nothing_counts_twice(tmp_path_fact
         assert set(store.sites()) == {"a.is", "b.is"}
 
 
-def test_nobody_is_thought_dead_because_redis_was_gone(tmp_path_factory):
+def test_an_outage_of_redis_makes_no_worker_look_dead(tmp_path_factory):
     """For longer than a lease: who had a site before has it after."""
     with RedisServer(tmp_path_factory.mktemp("r")) as server:
         ours, other = (
@@ -591,7 +591,7 @@ def test_a_full_redis_is_waited_for_and_then_named(tmp_path_factory):
 
 
 @pytest.mark.parametrize("batch", [b"", b"x", b"\x78\x9c\x03\x00\x00\x00\x00\x01"])
-def test_a_journal_that_is_none_of_ours_is_refused(run, client, batch):
+def test_a_journal_of_another_program_is_refused(run, client, batch):
     store = run("a")
     store.push([entry("a.is", 0)])
     store.commit()

@@ -16,7 +16,7 @@ def test_a_pair_is_read_in_every_spelling(text):
 
 
 @pytest.mark.parametrize("text", ["", "en", "en,is,fr", "en is", ",", "en,xx"])
-def test_what_is_no_pair_is_an_error_of_the_user(text):
+def test_words_that_are_not_a_language_pair_are_an_error(text):
     with pytest.raises(LanguageError) as error:
         LangPair.parse(text)
     assert error.value.exit_status == 2

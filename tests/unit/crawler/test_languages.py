@@ -40,7 +40,7 @@ def test_any_other_word_is_an_error_with_a_cure(text):
         language_of(text)
 
 
-def test_a_near_miss_is_told():
+def test_a_similar_name_is_suggested():
     with pytest.raises(LanguageError, match="did you mean 'icelandic'"):
         language_of("Icelandik")
 
@@ -54,7 +54,7 @@ def test_every_code_and_name_of_the_table_leads_back_to_its_row():
 
 
 @pytest.mark.parametrize("code", ["un", "xxx", "", "EN"])
-def test_what_the_detector_does_not_mean_as_a_language_is_none(code):
+def test_codes_of_the_detector_that_are_not_languages_give_none(code):
     assert from_cld2(code) is None
 
 

@@ -32,7 +32,7 @@ def test_a_dash_is_standard_input(monkeypatch):
     assert read_seeds("-") == ["https://a.is/"]
 
 
-def test_standard_input_of_another_encoding_is_told(monkeypatch):
+def test_standard_input_of_another_encoding_is_an_error(monkeypatch):
     stdin = io.TextIOWrapper(io.BytesIO(b"https://a.is/\xff\n"), encoding="utf-8")
     monkeypatch.setattr("sys.stdin", stdin)
     with pytest.raises(SeedError, match="standard input: not UTF-8"):
@@ -44,15 +44,15 @@ def test_standard_input_of_another_encoding_is_told(monkeypatch):
     [
         ([], "no seeds in it"),
         (["# only", ""], "no seeds in it"),
-        (["a b"], "'a b' is no http"),
+        (["a b"], "'a b' is not an http"),
         (["a.is", "mailto:x@a.is"], "'mailto:x@a.is'"),
         (["javascript://a.is/"], "'javascript://a.is/'"),
         (["https://"], "'https://'"),
-        (["https://a.is/" + "x" * 3000], "is no http"),
-        (["\x00\ud800"], "is no http"),
+        (["https://a.is/" + "x" * 3000], "is not an http"),
+        (["\x00\ud800"], "is not an http"),
     ],
 )
-def test_what_is_no_seed_is_named_with_its_place(lines, message):
+def test_a_line_that_is_not_a_seed_is_named_with_its_place(lines, message):
     with pytest.raises(SeedError, match=message) as error:
         parse_seeds(lines, "list.txt")
     assert str(error.value).startswith("list.txt: ")

@@ -114,7 +114,7 @@ def test_a_table_is_streamed_by_workers(tmp_path, small_windows, texts):
     assert sorted(t for _, b in found for (t,) in b["rows"]) == sorted(texts)
 
 
-def test_what_is_not_a_table_is_one_clear_error(tmp_path, texts):
+def test_a_file_that_is_not_a_table_is_one_clear_error(tmp_path, texts):
     (tmp_path / "a.parquet").write_bytes(b"no table")
     with pytest.raises(UsageError, match="expected a Parquet or Arrow"):
         TableRows(tmp_path / "a.parquet", ("url",))

@@ -41,7 +41,7 @@ def features(html: str):
     )
 
 
-def test_what_is_packed_is_unpacked():
+def test_packed_values_are_unpacked_unchanged():
     site = build_site(hreflang=True, concepts=3)
     for page in site.pages():
         found = build_document(page)

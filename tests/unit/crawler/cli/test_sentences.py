@@ -109,7 +109,7 @@ def test_mistakes_are_one_line_with_a_cure(arguments, message, capsys):
     assert error.count("\n") == 1
 
 
-def test_a_line_of_a_batch_that_is_not_three_names_is_told(capsys, tmp_path):
+def test_a_line_of_a_batch_without_three_names_is_an_error(capsys, tmp_path):
     jobs = tmp_path / "jobs"
     jobs.write_text("a.en a.is a.out\n")
     assert main(["sentences", "--batch", str(jobs), "--langs", "en,is"]) == 2

@@ -18,7 +18,7 @@ DEFAULTS = Settings({"RETRY_TIMES": 2, "DOWNLOAD_DELAY": 1.0, "SITEMAPS": True})
         ("SITEMAPS", "perhaps"),
     ],
 )
-def test_a_setting_that_is_no_number_is_named(name, value):
+def test_a_setting_that_is_not_a_number_is_named(name, value):
     with pytest.raises(ProfileError, match=f"{name}={value}: .*the profile has "):
         check_settings(Settings({name: value}), DEFAULTS)
 

@@ -51,7 +51,7 @@ def test_a_spreadsheet_may_add_columns_and_change_the_case(tmp_path):
         ("level\tverdict\tsrc_text\ttrg_text\npage\tgood\ta\tb\n", "line 2"),
     ],
 )
-def test_what_is_not_a_file_of_marks_is_said(tmp_path, text, said):
+def test_a_file_that_does_not_hold_marks_is_an_error(tmp_path, text, said):
     (tmp_path / "marks.tsv").write_text(text)
     with pytest.raises(RunDirError, match=said):
         Marks.read(tmp_path / "marks.tsv")

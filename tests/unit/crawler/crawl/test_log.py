@@ -60,13 +60,13 @@ def test_a_line_that_a_kill_cut_is_taken_off(tmp_path, torn):
 
 
 @pytest.mark.parametrize("content", [b"", b"no end", b'{"a": 1}\n'])
-def test_what_is_whole_stays_and_what_is_not_goes(tmp_path, content):
+def test_a_whole_line_stays_and_a_torn_one_is_removed(tmp_path, content):
     path = tmp_path / "crawl.jsonl"
     path.write_bytes(content)
     CrawlLog.open(path).close()
     assert path.read_bytes() == (content if content.endswith(b"\n") else b"")
 
 
-def test_a_log_that_cannot_be_opened_is_told(tmp_path):
+def test_a_log_that_cannot_be_opened_is_an_error(tmp_path):
     with pytest.raises(RunDirError, match="Is a directory"):
         CrawlLog.open(tmp_path)

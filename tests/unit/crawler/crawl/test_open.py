@@ -76,7 +76,7 @@ SEED = "https://a.example/"
         ("", "en,is", {}, SeedError, "no seeds"),
     ],
 )
-def test_a_mistake_is_told_before_anything_is_written(
+def test_a_mistake_is_reported_before_anything_is_written(
     tmp_path, seeds, langs, changes, error, message
 ):
     run = tmp_path / "run"

@@ -43,7 +43,7 @@ def test_without_a_declaration_it_is_utf_8_if_it_can_be():
     assert decode(b"\xfe", None) == "þ"
 
 
-def test_a_character_that_was_cut_off_is_no_proof_against_utf_8():
+def test_a_character_that_was_cut_off_does_not_rule_out_utf_8():
     assert decode("já".encode()[:-1], None) == "j\ufffd"
 
 
@@ -60,7 +60,7 @@ def test_a_lie_costs_characters_and_nothing_else():
 @pytest.mark.parametrize(
     "name", ["foo", "utf-9", "x" * 1000, "base64", "rot13", "\xff"]
 )
-def test_a_charset_that_is_none_is_passed_over(name):
+def test_an_unknown_charset_is_passed_over(name):
     body = f'<meta charset="{name}">'.encode() + TEXT.encode()
     assert decode(body, f"text/html; charset={name}").endswith(TEXT)
 
@@ -86,7 +86,7 @@ PYTHON_CODECS = sorted(
 
 
 @pytest.mark.parametrize("body", [b"", b"<p>\x00\xd8\xff\xfe\x80 +ADw-", b"\\ud800"])
-def test_no_name_that_python_knows_makes_it_raise(body):
+def test_no_encoding_name_raises(body):
     for name in PYTHON_CODECS:
         decode(body, f"text/html; charset={name}").encode()
         decode(f'<meta charset="{name}">'.encode() + body, None).encode()

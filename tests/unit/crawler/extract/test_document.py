@@ -61,7 +61,7 @@ def test_equal_text_has_an_equal_digest_whatever_the_markup():
         (301, (), "", "redirect"),
     ],
 )
-def test_what_is_no_document_has_a_reason(status, headers, body, reason):
+def test_an_answer_that_is_not_a_document_has_a_reason(status, headers, body, reason):
     reading = read_page(page(body, *headers, status=status))
     assert reading.document is None
     assert reading.reason == reason

@@ -32,7 +32,7 @@ def test_every_chunk_has_its_token():
     assert page.tokens.count("") == len(page.chunks) == 4
 
 
-def test_white_space_is_folded_and_alone_is_no_chunk():
+def test_white_space_is_folded_and_alone_is_not_a_chunk():
     page = linearize("<p> a \n\t b&nbsp;c <i>\u2003</i>")
     assert page.chunks == ("a b c",)
 
@@ -153,7 +153,7 @@ def test_framesets_have_frames_and_no_text():
     assert page.chunks == ()
 
 
-def test_an_xhtml_prologue_is_no_text():
+def test_an_xhtml_prologue_is_not_text():
     page = linearize(
         '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE html PUBLIC '
         '"-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/x.dtd">\n'

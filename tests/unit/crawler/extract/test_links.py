@@ -46,7 +46,7 @@ def test_a_link_is_resolved_against_its_page_and_one_click_deeper():
         "https://example.org:99999/",
     ],
 )
-def test_what_leads_to_no_page_is_no_link(href):
+def test_a_reference_that_leads_to_no_page_is_not_a_link(href):
     assert urls(f'<a href="{href}">x</a>') == []
 
 
@@ -173,7 +173,7 @@ def test_the_first_base_with_an_address_counts():
         "",
     ],
 )
-def test_a_base_that_is_no_address_is_no_base(href):
+def test_a_base_that_is_not_an_address_is_ignored(href):
     html = f'<base href="{href}"><a href=x>x</a>'
     assert urls(html) == ["https://www.example.org/en/a/x"]
 

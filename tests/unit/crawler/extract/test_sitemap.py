@@ -140,7 +140,7 @@ def test_addresses_of_a_sitemap_have_a_bound_together():
 @pytest.mark.parametrize(
     "address", ["/relative", "javascript:x", "", "ftp://example.org/", "https://[x"]
 )
-def test_what_is_no_address_is_passed_over(address):
+def test_a_string_that_is_not_an_address_is_passed_over(address):
     body = urlset(entry(address), entry("https://example.org/good"))
     assert urls(body) == ["https://example.org/good"]
 

@@ -93,7 +93,7 @@ def test_where_there_is_no_boilerplate_both_are_one():
 
 
 @pytest.mark.parametrize("tag", ["pre", "code", "kbd", "samp", "textarea"])
-def test_code_is_no_prose(tag):
+def test_code_is_not_prose(tag):
     assert both(f"<p>a <{tag}>int main() <b>x</b></{tag}> b</p>")[0] == "a b"
 
 

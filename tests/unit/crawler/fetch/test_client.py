@@ -168,7 +168,7 @@ def test_some_answers_have_no_body(status):
         (CHUNKED + b"7d0\r\n" + b"x" * 2000 + b"\r\n", Failure.TOO_LARGE),
     ],
 )
-def test_what_is_not_an_answer_says_what_it_is(data, failed):
+def test_an_error_of_the_download_names_its_reason(data, failed):
     assert failure(data, max_size=1000) == failed
 
 

@@ -62,6 +62,6 @@ def test_half_of_a_surrogate_pair_costs_its_character_only():
 
 
 @pytest.mark.parametrize("payload", [b"[", b"{}", b"[1]", b'[null,null,null,"gone"]'])
-def test_a_row_of_another_version_is_told(payload):
+def test_a_row_of_another_version_is_an_error(payload):
     with pytest.raises(FrontierError, match="another version"):
         lease_of(FrontierEntry(URL, "a.example", 0.5, 0, payload))

@@ -93,7 +93,7 @@ def test_other_links_of_the_same_page_are_in_scope_too():
     assert visit(frontier, "en", news, version(THEIRS)) == [news.url, THEIRS]
 
 
-def test_who_asked_for_a_host_wants_no_other():
+def test_scope_host_admits_no_other_host():
     assert visit(frontier_of(adaptive(), kind="host"), "en", version(THEIRS)) == []
 
 

@@ -31,7 +31,7 @@ def test_sites_of_a_shared_host_are_strangers():
     assert "https://b.github.io/" not in scope
 
 
-def test_a_folder_is_no_prefix_of_a_longer_name():
+def test_a_folder_does_not_admit_a_longer_name():
     scope = Scope("path", ["https://a.is/is"])
     assert "https://a.is/islands" in scope  # the seed is a page in the root
     scope = Scope("path", ["https://a.is/is/"])

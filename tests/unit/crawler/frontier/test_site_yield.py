@@ -82,7 +82,7 @@ def leased(budget: SiteBudget) -> tuple[Frontier, Lease]:
     return frontier, lease
 
 
-def test_what_robots_txt_forbids_costs_a_site_nothing():
+def test_urls_that_robots_txt_forbids_cost_a_site_nothing():
     frontier, lease = leased(SiteBudget(pages=1))
     frontier.forbidden(lease)
     assert frontier.counts["frontier/refused/robots"] == 1

@@ -40,7 +40,7 @@ def test_a_world_answers_as_the_site_did(tmp_path, suffix):
     replayed.close()
 
 
-def test_what_was_not_recorded_is_404_robots_txt_too(tmp_path):
+def test_a_url_that_was_not_recorded_answers_404(tmp_path):
     replayed = world(tmp_path, page("https://example.org/"))
     for url in (
         "https://example.org/robots.txt",

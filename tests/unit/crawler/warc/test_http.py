@@ -57,7 +57,7 @@ def test_status_lines_of_real_servers_are_understood(head):
     "block",
     [b"", b"<html>", b"ICY 200 OK\r\n\r\n", b"HTTP/1.1 OK\r\n\r\n", b"HTTP/1.1 20\r\n"],
 )
-def test_what_does_not_start_like_http_is_no_response(block):
+def test_bytes_that_do_not_start_like_http_are_not_a_response(block):
     assert parse_response(block) is None
 
 

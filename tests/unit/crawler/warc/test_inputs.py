@@ -112,7 +112,7 @@ def test_chosen_records_are_read_by_their_offsets(tmp_path):
     assert counts["warc/dropped/not_at_offset"] == 1
 
 
-def test_revisits_are_told_and_then_read_from_their_originals(tmp_path):
+def test_revisits_are_counted_and_read_from_their_originals(tmp_path):
     path = write_warc(tmp_path / "a.warc.gz", PAGES)
     digest = next(iter_records(path)).headers["warc-payload-digest"]
     record = layout(

@@ -219,7 +219,7 @@ def test_a_stale_location_is_an_error(tmp_path):
     for offset, length in ((3, size), (0, size // 2), (10**9, size), (0, 3)):
         with pytest.raises(WarcError, match="no readable record at byte"):
             read_record(WarcLocation("a.warc", offset, length), tmp_path)
-    with pytest.raises(WarcError, match="is no page"):
+    with pytest.raises(WarcError, match="is not a page"):
         read_page(WarcLocation("a.warc", size, 1000), tmp_path)
     with pytest.raises(WarcError, match="the index is of another folder"):
         read_page(WarcLocation("gone.warc", 0, size), tmp_path)

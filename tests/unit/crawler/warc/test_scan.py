@@ -210,7 +210,7 @@ def test_only_wanted_types_are_read(tmp_path):
         b"\x28\xb5\x2f\xfd",
     ],
 )
-def test_what_is_no_warc_file_is_an_error(tmp_path, data):
+def test_a_file_that_is_not_a_warc_file_is_an_error(tmp_path, data):
     path = tmp_path / "no.warc"
     path.write_bytes(data)
     with pytest.raises(WarcError, match="not a WARC file") as error:

@@ -51,7 +51,7 @@ def test_a_table_of_many_languages_gives_its_own_in_both_directions(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"one word a line\n", b"\xff\xfe\t\xff\n"])
-def test_what_is_no_dictionary_is_refused(tmp_path, content):
+def test_a_file_that_is_not_a_dictionary_is_refused(tmp_path, content):
     path = tmp_path / "words.tsv"
     path.write_bytes(content)
     with pytest.raises(ProfileError, match=r"words\.tsv"):

@@ -27,7 +27,7 @@ def test_what_two_siblings_taught_for_themselves_goes():
     assert not len(confirmed(taught, pairs(siblings, others[0])))
 
 
-def test_who_taught_nothing_confirms_nothing():
+def test_a_pair_that_taught_nothing_confirms_nothing():
     assert not len(confirmed(lexicon(("sea", "haf", 1.0)), []))
     assert not len(confirmed(Lexicon.empty(LANGS), pairs(("sea", "haf"))))
 

@@ -75,7 +75,7 @@ def test_a_saved_lexicon_serves_both_directions(tmp_path):
     assert {v: k for k, v in best(reverse).items()} == best(lexicon)
 
 
-def test_what_is_no_lexicon_of_these_languages_is_refused(tmp_path):
+def test_a_file_that_is_not_a_lexicon_of_these_languages_is_refused(tmp_path):
     path = tmp_path / "lexicon.npz"
     induce(list(segments()), LANGS).save(path)
     with pytest.raises(ProfileError, match=r"languages en,is, not en,fr"):

@@ -46,7 +46,7 @@ def test_a_sibling_is_betrayed_by_its_heading():
     assert avsim(src, page("is", "fyrri sida", "faerir sida")) == pytest.approx(3 / 4)
 
 
-def test_what_only_stands_beside_a_translation_is_none():
+def test_a_word_beside_a_translation_is_not_one():
     beside = lexicon(
         ("next", "naesta", 9.0), ("next", "fyrri", 3.0), ("previous", "fyrri", 9.0)
     )

@@ -40,7 +40,7 @@ def test_few_known_pairs_say_nothing():
     assert markup(SiteDifferences(), 0.5) == 0
 
 
-def test_what_does_not_tell_pairs_apart_is_no_evidence():
+def test_a_feature_that_does_not_tell_pairs_apart_is_not_evidence():
     site = known([0.0] * 50, [0.5] * 50)
     features = site.features({"strand.dp": 0.0, "lengths.difference": 0.1})
     assert features["isotonic.length"] == pytest.approx(0, abs=0.1)

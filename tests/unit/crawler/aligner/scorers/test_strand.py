@@ -52,7 +52,7 @@ def test_unpaired_markup_is_the_difference():
     assert features["strand.n"] == 2
 
 
-def test_a_page_is_no_distance_from_itself():
+def test_the_distance_of_a_page_from_itself_is_zero():
     page = page_of("<h1>One</h1><p>Two words</p><p>And three more</p><p>Four</p>")
     features = strand(page, page)
     assert features["strand.dp"] == 0

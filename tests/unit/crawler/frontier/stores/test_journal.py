@@ -85,6 +85,6 @@ def test_a_filter_says_the_same_after_it_was_kept():
     "state",
     [[], [[2.0]], [[0.1], [10**15, 0.1, 1, ""]], [[0.1], [8, 0.1, 1, "!"]], [3]],
 )
-def test_what_is_no_filter_is_refused(state):
+def test_a_file_that_is_not_a_filter_is_refused(state):
     with pytest.raises(ValueError, match=r"."):
         BloomFilter.restore(state)

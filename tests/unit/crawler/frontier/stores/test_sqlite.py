@@ -189,7 +189,7 @@ def test_an_empty_file_becomes_a_frontier(path):
     assert use_all(path) == 3
 
 
-def test_a_directory_is_no_file(tmp_path):
+def test_a_directory_is_not_taken_for_a_file(tmp_path):
     with pytest.raises(FrontierError, match="unable to open"):
         SqliteFrontier.open(tmp_path)
 
