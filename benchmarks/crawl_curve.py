@@ -38,7 +38,6 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
 
 from benchmarks.crawl_figures import (
     BASELINES,
@@ -220,8 +219,8 @@ def crawl(recorded: RecordedSite, langs: LangPair, profile: str) -> Order:
         for line in (run / "crawl.jsonl").read_text("utf-8").splitlines():
             visit = json.loads(line)
             if 300 <= visit["status"] < 400:
-                location = world.answer(visit["url"]).headers.get("location", "")
-                order.redirect(visit["url"], urljoin(visit["url"], location))
+                reading = read_page(world.answer(visit["url"]))
+                order.redirect(visit["url"], reading.location or visit["url"])
             elif visit["kept"] or visit["reason"] == "language":
                 order.page(visit["url"])
                 urls.append(visit["url"])

@@ -28,6 +28,7 @@ from crawler.frontier.learned import LearnedState
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import RunBudget, SiteYield, Spent
 from crawler.frontier.stores.single_worker import SingleWorker
+from crawler.frontier.url_forms import UrlForms
 from crawler.groups import SiteGroups
 from crawler.protocols import (
     FrontierStore,
@@ -37,7 +38,7 @@ from crawler.protocols import (
     Workers,
 )
 from crawler.switchers import declared_language
-from crawler.urls import host_of, site_of
+from crawler.urls import site_of
 
 # Seeds come first whatever they score; links score in [0, 1].
 SEED_SCORE = 10.0
@@ -80,9 +81,7 @@ class Frontier:
         self.workers = store if isinstance(store, Workers) else SingleWorker()
         self._learner = scorer if isinstance(scorer, LearningScorer) else None
         self._learned = LearnedState(store, self.workers.worker, self._learner)
-        # host → http or https, whichever gave a page first. A site links to itself by
-        # both, and fetching everything twice would be half of the bandwidth.
-        self._schemes: dict[str, str] = {}
+        self._forms = UrlForms()
         self._done = store.counts()["done"]
         self._dry = False  # what is pending belongs to sites that are closed
         self._taken_over: list[Site] = []
@@ -193,9 +192,8 @@ class Frontier:
         grows; a move to https holds for the whole host.
         """
         link = replace(lease.link, url=location)
-        scheme, _, rest = location.partition("://")
-        if rest == lease.url.partition("://")[2]:
-            self._schemes[host_of(location)] = scheme
+        if self._forms.redirected(lease.url, location):
+            self._save_forms()
         if link.is_seed:
             self.scope.extend(location)
         self._release(lease, Outcome.MOVED)
@@ -269,12 +267,12 @@ class Frontier:
         self.store.release(lease.url, done=False, score=score, payload=payload)
 
     def _unified(self, link: Link) -> Link:
-        """The link with the scheme that its host is known to answer to."""
-        scheme, _, rest = link.url.partition("://")
-        known = self._schemes.get(host_of(link.url))
-        if known is None or known == scheme:
-            return link
-        return replace(link, url=f"{known}://{rest}")
+        """The link in the form that its host is known to answer in."""
+        url = self._forms.unified(link.url)
+        return link if url == link.url else replace(link, url=url)
+
+    def _save_forms(self) -> None:
+        self.store.save("forms", msgspec.json.encode(self._forms.state()))
 
     def fetched(
         self,
@@ -289,9 +287,9 @@ class Frontier:
         `size` (bytes), `seconds`: of the answer, for the budget of its site.
         """
         lang = page.lang if page else None
-        if page is not None:
-            scheme = lease.url.partition("://")[0]
-            self._schemes.setdefault(host_of(lease.url), scheme)
+        forms = self._forms
+        if forms.answered(lease.url) if page else forms.failed(lease.url):
+            self._save_forms()
         outcome = Outcome.PAGE if page else Outcome.NO_PAGE
         self._release(lease, outcome, lang, size, seconds)
         self._spend(lease.site, lang, size, seconds)
@@ -387,6 +385,7 @@ class Frontier:
         load = self.store.load
         self.sites.groups = SiteGroups(msgspec.json.decode(load("groups") or b"[]"))
         self.sites.restore(msgspec.json.decode(load("sites") or b"{}"))
+        self._forms.restore(msgspec.json.decode(load("forms") or b"{}"))
         if self._learner:
             for members in self.sites.groups.groups():
                 self._learner.joined(members)
@@ -431,7 +430,7 @@ class Frontier:
                 if known.link.is_seed:  # also where a seed had moved to
                     self.scope.extend(url)
                 if known.outcome == Outcome.PAGE:
-                    self._schemes.setdefault(host_of(url), url.partition("://")[0])
+                    self._forms.answered(url)
                 if known.outcome is not None and known.outcome not in _FREE:
                     size, seconds = (cost.size, cost.seconds) if cost else (0, 0.0)
                     spent += self.sites.cost(known.lang, size, seconds)

@@ -14,11 +14,11 @@ times P(it is a page and no error) and P(it is no copy of a page that was fetche
 
 Who could be whose other half is a *hypothesis* of some kind: the same handle, a
 declaration of the page (hreflang, switcher, sitemap), two URLs that the pair model
-takes for translations, the same place in the link lists of two pages that are a pair.
-How often each kind comes true, which sections hold pages of which language, whom to
-believe about the language of a URL that does not say it, and which sections give pairs:
-all is counted per site while crawling (`beliefs.py`), so nothing has to be tuned for a
-site.
+takes for translations, the same place in the link lists of two pages that are a pair,
+rare words in both addresses. How often each kind comes true, which sections hold pages
+of which language, whom to believe about the language of a URL that does not say it, and
+which sections give pairs: all is counted per site while crawling (`beliefs.py`), so
+nothing has to be tuned for a site.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ from crawler.frontier.scorers.known_urls import (
     NOBODY,
     SRC,
     TRG,
+    WORDS,
     KnownUrls,
     UrlRecord,
     counts_of,
@@ -69,6 +70,9 @@ _MAX_COMPARED = 24
 # P(parallel) from which two links of two paired pages are a hypothesis, if each is the
 # best of the other: the model's base rate, 1 in 13, is of links taken at random.
 _ALIKE = 0.1
+# URLs that share words with a new one and become hypotheses, and P(one is in each
+# language) from which they do.
+_MAX_SIMILAR, _TWO_LANGUAGES = 2, 0.5
 # Rows of a part of the saved state: 10 ms, a page's time.
 _PART = 500
 # What counts as a rise: less changes no order that matters and costs a push.
@@ -131,6 +135,7 @@ class AdaptiveScorer:
                 touched[url] = None
             self._declare(link, url, page, touched)
         self._ask_model(new)
+        self._share_words(new, touched)
         if self._last is not None and page is self._last[0]:
             leads_on = self.expected.copies.leads_on(
                 parts_of(source.url), [url.parts for url in new]
@@ -309,6 +314,7 @@ class AdaptiveScorer:
         for name, number in moved.items():
             if number in numbered:
                 known.records[name] = numbered[number]
+                known.name(name, numbered[number])
         for url, partners, links in others:
             found = {numbered[n]: kind for n, kind in partners if n in numbered}
             url.partners = found or NOBODY
@@ -407,6 +413,29 @@ class AdaptiveScorer:
             if best[two][1] is one and one.handle != two.handle:
                 self.known.add_hypothesis(one, two, ALIKE)
                 touched[one] = touched[two] = None
+
+    def _share_words(
+        self, new: Sequence[UrlRecord], touched: dict[UrlRecord, None]
+    ) -> None:
+        """New URLs and known ones that share rare words: two halves?
+
+        Only if they are in the two languages, more likely than not.
+        """
+        for url in new:
+            if url.listing:
+                continue
+            a, b, _ = self.expected.language(url)
+            found = 0
+            for other in self.known.similar(url):
+                if other.paired or other.outcome in (NEITHER, GONE):
+                    continue
+                c, d, _ = self.expected.language(other)
+                if a * d + b * c >= _TWO_LANGUAGES:
+                    self.known.add_hypothesis(url, other, WORDS)
+                    touched[url] = touched[other] = None
+                    found += 1
+                if found == _MAX_SIMILAR:
+                    break
 
     def _ask_model(self, new: Iterable[UrlRecord]) -> None:
         """Ask for the language of the URLs that do not name it, as one batch."""

@@ -29,6 +29,7 @@ from crawler.frontier.scorers.known_urls import (
     NEITHER,
     SRC,
     TRG,
+    WORDS,
     KnownUrls,
     UrlRecord,
 )
@@ -50,6 +51,7 @@ class AdaptiveConfig:
     p_declared: float = 0.8  # so are a page and what it declares its version
     p_alike: float = 0.6  # so are two URLs that the pair model takes for one
     p_aligned: float = 0.5  # so are the k-th links of two pages that are a pair
+    p_words: float = 0.3  # so are two URLs that share rare words
     p_listing: float = 0.4  # times this for listings
     p_marked: float = 0.9  # a URL that names a language is in it
     p_source: float = 0.8  # a URL that names none is in the language of its sources
@@ -64,6 +66,7 @@ class AdaptiveConfig:
     match_strength: float = 3.0
     yield_strength: float = 4.0
     page_strength: float = 20.0
+    query_strength: float = 2.0  # the same, for a path with these parameters
     irrelevant_strength: float = 2.0
     # A section's pages were fetched because they looked promising, so for URLs that do
     # not name a language they are no fair sample: this many of them count at most.
@@ -104,6 +107,7 @@ class Expectation:
             DECLARED: config.p_declared,
             ALIKE: config.p_alike,
             ALIGNED: config.p_aligned,
+            WORDS: config.p_words,
         }
         self._known = known
         self._sites: dict[Site, _SiteBeliefs] = {}
@@ -111,6 +115,7 @@ class Expectation:
         self._matches = Rates(config.match_strength)
         self._yields = Rates(config.yield_strength, config.fair_site)
         self._pages = Rates(config.page_strength, config.fair_sample)
+        self._queries = Rates(config.query_strength)
         self.copies = Copies(config.irrelevant_strength, config.p_irrelevant)
 
     # ------------------------------------------------------------- counting
@@ -125,6 +130,7 @@ class Expectation:
         """Count what a fetched URL is; a sitemap is no page and no error."""
         if url.link is None or url.link.rel != Rel.SITEMAP:
             self._pages.add(url.folders, float(outcome != GONE))
+            self._queries.add(url.query_pattern, float(outcome != GONE))
         if outcome != GONE:  # an error says nothing of languages or of pairs
             self._yields.add(url.sections, 0.0)
             for source, said in self._evidence(url):
@@ -159,7 +165,9 @@ class Expectation:
         self.copies.forget(most)
         known = {url.site for url in self._known.records.values()}
         self._sites = {s: found for s, found in self._sites.items() if s in known}
-        for counted in (self._languages, self._matches, self._yields, self._pages):
+        for counted in (self._languages, self._matches, self._yields):
+            counted.forget(most)
+        for counted in (self._pages, self._queries):
             counted.forget(most)
 
     def state(self) -> dict[str, Mapping[Any, Any]]:
@@ -169,6 +177,7 @@ class Expectation:
             "matches": self._matches.state(),
             "yields": self._yields.state(),
             "pages": self._pages.state(),
+            "queries": self._queries.state(),
             **self.copies.state(),
             "sites": {
                 site: {
@@ -185,6 +194,7 @@ class Expectation:
         self._matches.restore(counts["matches"])
         self._yields.restore(counts["yields"])
         self._pages.restore(counts["pages"])
+        self._queries.restore(counts["queries"])
         self.copies.restore(counts)
         for site, saved in counts["sites"].items():
             beliefs = self._sites[site] = _SiteBeliefs(self.config)
@@ -202,15 +212,20 @@ class Expectation:
             return 0.0, {f"irrelevant_{kind_of_part}": p_copy}
         sections = url.sections
         p_page = self._pages.rate(sections[1:], c.p_page)
-        p = self._language(url)
+        p_page = self._queries.rate(url.query_pattern, p_page)
+        p = self.language(url)
         complete = together = 0.0
-        for other, kind in self._known.partners(url).items():
+        partners = self._known.partners(url)
+        known = {HANDLE, DECLARED}.intersection(partners.values())
+        for other, kind in partners.items():
             if other.paired or other.outcome in (NEITHER, GONE):
+                continue
+            if kind == WORDS and (known or DECLARED in other.partners.values()):
                 continue
             prior = self._priors[kind] * (c.p_listing if url.listing else 1.0)
             match = self._matches.rate(self._match_chain(url, kind), prior)
             if other.outcome is None:
-                q = self._language(other)
+                q = self.language(other)
                 together = max(together, match * (p[0] * q[1] + p[1] * q[0]))
             else:
                 complete = max(complete, match * p[1 - other.outcome])
@@ -234,8 +249,10 @@ class Expectation:
         worth = max(complete, together / 2, explore)
         return worth * p_page * (1.0 - p_copy), evidence
 
-    def _language(self, url: UrlRecord) -> LangOdds:
-        """P(src), P(trg), P(neither) of a pending URL."""
+    def language(self, url: UrlRecord) -> LangOdds:
+        """P(src), P(trg), P(neither) of a URL."""
+        if url.outcome is not None:
+            return certain(min(url.outcome, NEITHER), 1.0)
         c = self.config
         chain = self._language_chain(url)
         if url.language is not None or url.scheme:

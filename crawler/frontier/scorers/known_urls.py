@@ -2,7 +2,8 @@
 
 Two URLs that may be translations of each other are a hypothesis of some kind: they have
 the same handle, a page declares it, the pair model takes them for two halves, or they
-stand at the same place of the link lists of two pages that are a pair.
+stand at the same place of the link lists of two pages that are a pair, or share words
+that few other URLs have.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from crawler.data import Lang, LangPair, Link, Site
 from crawler.frontier.scorers.beliefs import LangOdds
 from crawler.frontier.scorers.copies import Part, parts_of
+from crawler.frontier.scorers.shared_words import SharedWords
 from crawler.handles import handle_of
 from crawler.listings import is_listing
 from crawler.unionfind import UnionFind
@@ -27,7 +29,13 @@ from crawler.urls import MET_AGAIN, site_of
 SRC, TRG, NEITHER, GONE = range(4)
 # Kinds of hypotheses.
 HANDLE, DECLARED, ALIKE, ALIGNED = "handle", "declared", "alike", "aligned"
-_STRENGTH = {ALIGNED: 0, ALIKE: 1, DECLARED: 2}  # of two kinds, the stronger one stands
+WORDS = "words"
+_STRENGTH = {
+    WORDS: 0,
+    ALIGNED: 1,
+    ALIKE: 2,
+    DECLARED: 3,
+}  # of two kinds, the stronger one stands
 ALL_SITES = "*"
 # Hypotheses that one URL may have beside its handle: a page that many URLs could
 # translate is a hub, not a translation.
@@ -79,6 +87,15 @@ class UrlRecord:
         return folders_of(self.address)
 
     @property
+    def query_pattern(self) -> tuple[str, ...]:
+        """The path with the names of its parameters; () without a query."""
+        path, _, query = self.address.partition("?")
+        if not query:
+            return ()
+        names = sorted({item.partition("=")[0] for item in query.split("&")})
+        return (f"{path}?{'&'.join(names)}",)
+
+    @property
     def sections(self) -> tuple[str, ...]:
         """The folders, and before them the crawl as a whole: prior of a new site."""
         return (ALL_SITES, *self.folders)
@@ -97,6 +114,7 @@ class KnownUrls:
         self._markers = frozenset(langs)
         self._buckets: dict[str, tuple[UrlRecord, ...]] = {}  # by handle
         self._groups = UnionFind[Site]()
+        self.words = SharedWords[UrlRecord]()
 
     def get(self, url: str) -> UrlRecord | None:
         """The record of a URL."""
@@ -136,6 +154,7 @@ class KnownUrls:
         if url.site != own:
             url.handle = url.address.replace(own, url.site, 1)
         self._buckets[url.handle] = (*self._buckets.get(url.handle, ()), url)
+        self.words.add(url.site, url.address, url)
 
     def take_out(self, url: UrlRecord) -> None:
         """Remove a URL from its handle."""
@@ -154,6 +173,14 @@ class KnownUrls:
         for other in self._buckets[url.handle][:_MAX_BUCKET]:
             other = self.resolve(other)
             if other is not url:
+                yield other
+
+    def similar(self, url: UrlRecord) -> Iterator[UrlRecord]:
+        """Others of its site that share rare words with it, the most similar first."""
+        for other in dict.fromkeys(
+            map(self.resolve, self.words.similar(url.site, url.address))
+        ):
+            if other is not url and other.handle != url.handle:
                 yield other
 
     def partners(self, url: UrlRecord) -> dict[UrlRecord, str]:
@@ -222,8 +249,16 @@ class KnownUrls:
                 }
                 url.partners = partners or NOBODY
             url.links = tuple(link for link in url.links if self.resolve(link) in kept)
+        self.words.clear()
+        for name, url in self.records.items():
+            self.name(name, url)
         self.recount()
         return len(oldest)
+
+    def name(self, name: str, url: UrlRecord) -> None:
+        """Enter the words of a name that a record has, or had before a redirect."""
+        url = self.resolve(url)
+        self.words.add(url.site, handle_of(name, self._markers).text, url)
 
     def recount(self) -> None:
         """Compute the weight from all records."""

@@ -119,6 +119,25 @@ def test_a_move_to_https_holds_for_the_whole_host():
     assert set(rest(frontier)) == {HOME, "https://a.is/x", "http://b.a.is/y"}
 
 
+def test_the_form_that_a_host_redirects_to_is_asked_for_at_once_also_later(tmp_path):
+    path = tmp_path / "frontier.sqlite"
+    first = Frontier(SqliteFrontier.open(path), UniformScorer(), Scope())
+    first.seed([HOME])
+    names = [f"https://a.is/{n}" for n in range(5)]
+    first.found(document(), links(*names))
+    first.fetched(take(first, HOME), document())
+    for name in names[:3]:
+        first.redirected(take(first, name), f"{name}/")
+    first.found(document(), links("https://a.is/new"))
+    first.close()
+    again = Frontier(SqliteFrontier.open(path), UniformScorer(), Scope())
+    again.restore()
+    again.found(document(), links("https://a.is/newer"))
+    wanted = {f"{name}/" for name in names} | {f"{HOME}new/", f"{HOME}newer/"}
+    assert set(rest(again)) == wanted
+    again.close()
+
+
 def test_what_failed_is_tried_again_after_its_equals(frontier):
     frontier.found(document(), links("https://a.is/1", "https://a.is/2"))
     frontier.fetched(take(frontier, HOME), document())

@@ -98,6 +98,26 @@ def test_links_in_the_same_place_of_two_pages_that_are_a_pair():
     assert set(risen) == {"/fiskur"}
 
 
+def test_a_rare_word_in_common_makes_a_translated_slug_rise():
+    crawl = scorer()
+    news = [link(f"/en/news/{n}") for n in ("harbour", "budget", "lindroos-visits")]
+    icelandic = [link(f"/is/frettir/{n}") for n in ("lindroos-kemur", "hofnin", "ar")]
+    visit(crawl, page("/", "en", *news, *icelandic))
+    risen = visit(crawl, page("/en/news/lindroos-visits", "en"))
+    assert set(risen) == {"/is/frettir/lindroos-kemur"}
+
+
+def test_a_search_form_that_gives_errors_sinks_and_its_folder_does_not():
+    crawl = scorer()
+    forms = [link(f"/en/find?q={n}") for n in range(12)]
+    visit(crawl, page("/", "en", *forms, link("/en/find"), link("/en/x?q=1")))
+    before = now(crawl, "/en/find?q=11"), now(crawl, "/en/find")
+    for n in range(10):
+        crawl.fetched(forms[n], None)
+    assert now(crawl, "/en/find?q=11") < before[0] / 5
+    assert now(crawl, "/en/find") > before[1] / 2
+
+
 def test_a_page_in_a_third_language_is_a_bridge():
     crawl = scorer()
     risen = visit(crawl, page("/da/", "da", link("/is/a"), link("/da/b")))
