@@ -26,7 +26,7 @@ def test_a_name_or_a_year_leads_to_the_translation():
 
 def test_words_that_many_addresses_have_say_nothing():
     pages = [f"a.is/en/news/report-{'abcdefghijklmnopqrst'[n] * 5}" for n in range(20)]
-    assert similar("a.is/frettir/report-zzzzz", [*pages, "a.is/frettir/x"]) == []
+    assert similar("a.is/frettir/report-zzzzz", pages) == []
 
 
 def test_sites_are_apart():
