@@ -499,6 +499,7 @@ _TUNED: dict[str, tuple[float, float]] = {
     "copies.min_jaccard": (0.8, 0.95),
     "shapes.few_words": (20, 80),
     "shapes.min_tags": (8, 24),
+    "shapes.min_margin": (0.05, 0.15),
 }
 
 

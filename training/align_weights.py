@@ -77,6 +77,9 @@ EVIDENCE = {
         0.5,
     ),
     **dict.fromkeys(("likelihood.src", "likelihood.trg"), 1.0),
+    # Of pages without a partner by words, alike by so much more than their rivals: at
+    # most 6 nats, since a margin is at most 0.2.
+    "shapes.margin": 30.0,
 }
 ALONE = 0.5  # of the families of a sample: on most sites many pages are not translated
 SAMPLES = (20, 60)  # families of pages

@@ -204,29 +204,35 @@ def neighbours(
 
 
 def compare_by_shape(texts: SiteTexts, known: Knowledge, last: Round) -> Round:
-    """The last round, with pages scored that are alike in shape, if one says little.
+    """The last round, with pages compared by shape that have no partner by words.
 
-    No lexicon knows the few words of such a page; and those that are alike are few once
-    all others are paired.
+    No lexicon knows the few words of a page, or the words of a language that shares
+    none; and pages that are alike are few once all others are paired. How much more
+    alike two of them are than their rivals is evidence of its own (shapes.margin).
     """
     paired = {page for pair in last.accepted(texts, known.clusters) for page in pair}
     src, trg = ([p for p in side if p not in paired] for side in texts.originals())
-    alike = shapes(
-        texts.collection,
-        src,
-        trg,
-        StrandScorer(),
-        texts.profile.shapes,
-        among=texts.profile.shapes.has_few_words,
-    )
+    config = texts.profile.shapes
+    near = shapes(texts.collection, src, trg, StrandScorer(), config)
+    alike = _alike(Rivals(texts, near, known.clusters))
+    clear = {pair: m for pair, m in alike.items() if m >= config.min_margin}
+    pages = texts.collection.features
+    few = {page for page in (*src, *trg) if config.has_few_words(pages(page))}
     found = {
-        pair: frozenset(["shapes"]) for pair in alike.pairs if pair not in last.scores
+        pair: frozenset(["shapes"])
+        for pair in near.pairs
+        if pair in clear or (not few.isdisjoint(pair) and pair not in last.scores)
     }
     counts = last.counts.copy()
     admitted = _admit(texts, last.judge, found, counts)
     rivals = Rivals(texts, last.near, known.clusters)
     for pair, features in admitted.items():
-        features |= rivals.margins(pair)
+        if pair in last.scores:
+            features |= last.scores[pair].features
+        else:
+            features |= rivals.margins(pair)
+        cap = texts.profile.evidence.margin_cap
+        features["shapes.margin"] = min(clear.get(pair, 0.0), cap)
     scores = _score(texts, last.judge, admitted, found, counts)
     return replace(last, scores={**last.scores, **scores}, counts=counts)
 
@@ -341,7 +347,7 @@ def _more_telling(
     clear = _alike(Rivals(texts, near, known.clusters))
     usual = texts.usual_ratio(near)
     known = replace(known, segments=by_words.segments)
-    by_shape = learn(texts, known, clear, share, usual)
+    by_shape = learn(texts, known, list(clear), share, usual)
     partners = []
     for lesson in (by_shape, by_words):
         count = 0
@@ -356,10 +362,10 @@ def _more_telling(
     return by_shape, replace(known, same_shape=near.mutual().pairs)
 
 
-def _alike(rivals: Rivals) -> list[Pair]:
-    """Pages that are each other's nearest by shape alone, the clearest first."""
+def _alike(rivals: Rivals) -> dict[Pair, float]:
+    """Pages that are each other's nearest by shape: how much nearer than any rival."""
     clear: dict[Pair, float] = {}
     for pair, alike in rivals.near.mutual().pairs.items():
         nearest = [rival for page in pair for rival in rivals.of(page, pair)[:1]]
         clear[pair] = alike - max((score for _, score in nearest), default=0.0)
-    return sorted(clear, key=lambda pair: (-clear[pair], pair))
+    return dict(sorted(clear.items(), key=lambda item: (-item[1], item[0])))

@@ -61,24 +61,20 @@ _PLAIN = sorted(
 class _MarkupBytes(dict[str, int]):
     """token → byte; elements that HTML does not have share the last 32."""
 
-    def __init__(self) -> None:
-        super().__init__({"": _CHUNK})
-        code = 1
-        for name in (*_HIDING, *_PLAIN):
-            self["<" + name] = code
-            code += 1
-            if name not in VOID:
-                self["</" + name] = code
-                code += 1
-        assert code <= _UNKNOWN
-
     def __missing__(self, token: str) -> int:
         # not remembered: a hostile page has as many element names as it likes
         hashed = xxhash.xxh32_intdigest(token.encode("utf-8", "replace"))
         return _UNKNOWN + hashed % (256 - _UNKNOWN)
 
 
-_BYTES = _MarkupBytes()
+_TAGS = [
+    tag
+    for name in (*_HIDING, *_PLAIN)
+    for tag in ("<" + name, "</" + name)
+    if tag[1] != "/" or name not in VOID
+]
+_BYTES = _MarkupBytes({"": _CHUNK, **{tag: n for n, tag in enumerate(_TAGS, 1)}})
+assert len(_BYTES) <= _UNKNOWN
 _INLINE_BYTES = bytes(
     code for token, code in _BYTES.items() if token.lstrip("</") in INLINE
 )
