@@ -2,7 +2,7 @@
 
 García-Romero et al. (2024) fine-tune XLM-R base: first token, dense layer, tanh,
 projection; a softmax over languages, or one logit for a pair. Any other encoder with a
-sequence classification head serves as well. Needs `pip install -e '.[xlmr]'`.
+sequence classification head serves as well. Needs the extra `xlmr`.
 
 `model` is a Hugging Face name, downloaded once, or a folder with config.json, a
 tokenizer and safetensors, such as `bifocal train` writes. Code that comes with a model

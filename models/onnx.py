@@ -30,7 +30,7 @@ try:
 except ImportError as error:
     raise ModelError(
         f"models.onnx needs onnxruntime and tokenizers: {error}"
-        " (pip install -e '.[onnx]')"
+        " (pip install 'bifocal-crawler[onnx]')"
     ) from error
 
 FloatArray = npt.NDArray[np.float64]

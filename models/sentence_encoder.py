@@ -9,7 +9,7 @@ What `costs.embedding` asks for: a callable from texts to vectors. Read are
 * any other folder of an encoder: the mean of its last layer.
 
 Weights are read from safetensors alone, and code that comes with a model is never run.
-Needs `pip install -e '.[encode]'`. Uses a GPU if there is one.
+Needs `pip install 'bifocal-crawler[encode]'`. Uses a GPU if there is one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ try:
     from transformers import AutoModel, AutoTokenizer
 except ImportError as missing:
     raise ModelError(
-        f"sentence vectors: {missing} (pip install -e '.[encode]')"
+        f"sentence vectors: {missing} (pip install 'bifocal-crawler[encode]')"
     ) from missing
 
 MAX_LENGTH = 256  # tokens: four long sentences; LaBSE and E5 have positions for 512

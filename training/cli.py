@@ -94,7 +94,8 @@ def _form(kind: str) -> Any:
         from training.url_pair import PairProfile
     except ImportError as error:
         raise UsageError(
-            f"training needs {error.name or error} (pip install -e '.[train]')"
+            f"training needs {error.name or error}"
+            " (pip install 'bifocal-crawler[train]')"
         ) from error
     return LanguageProfile if kind == "language" else PairProfile
 

@@ -18,17 +18,21 @@ import re
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import NoReturn
 
 import argcomplete
 
 from crawler.errors import BifocalError
 
+# Beside the packages lie seeds, docs and the demo world, in a checkout and in a wheel.
+ROOT = Path(__file__).resolve().parents[2]
+
 _DESCRIPTION = """\
 Find parallel pages on bilingual sites.
 
 Three ways of use:
-  scrapy crawl bilingual -a seeds=FILE -a langs=en,is     crawl, store and pair
+  bifocal crawl seeds.txt --langs en,is --out runs/is1    crawl, store and pair
   bifocal align runs/is1/warc --langs en,is --out DIR     pair again, from WARC files
   bifocal train all --data data/mine                      train the URL models
 
@@ -36,6 +40,7 @@ Around them:
   bifocal init icelandic --langs en,is    a folder to start from
   bifocal doctor                          check the installation
   bifocal report runs/is1                 a web page: figures, and the pairs to read
+  bifocal help                            the documentation
 """
 _EPILOG = """\
 `bifocal VERB --help` has examples. Completion in bash and zsh:
@@ -68,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--version", action="version", version=f"bifocal {version('bifocal')}"
+        "--version", action="version", version=f"bifocal {version('bifocal-crawler')}"
     )
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     for module_info in pkgutil.iter_modules(__path__):

@@ -15,8 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-# The supported install is a checkout: the world lies beside the packages.
-_ROOT = Path(__file__).resolve().parents[2]
+from crawler.cli import ROOT
+from crawler.cli.crawl import PROFILES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
         default="adaptive",
-        choices=("adaptive", "focused", "language_only", "breadth_first"),
+        choices=PROFILES,
         help="default: %(default)s",
     )
     parser.add_argument("--out", default="runs/demo", help="default: %(default)s")
@@ -41,21 +41,20 @@ def run(args: argparse.Namespace) -> int:
     from crawler.sinks.pairs import read_pairs
 
     langs = LangPair.parse(args.langs)
-    world = _ROOT / "worlds" / "demo"
+    world = ROOT / "worlds" / "demo"
     out = Path(args.out).resolve()
-    seeds = _ROOT / "seeds" / "demo.txt"
+    seeds = ROOT / "seeds" / "demo.txt"
     run = RunDir(out)
     if run.run_json.exists():
         if run.read().get("seeds") != read_seeds(str(seeds)):
             raise RunDirError(f"{out}: holds another crawl (choose another --out)")
         shutil.rmtree(out)  # the demo is the same at every run
     command = [
-        *(sys.executable, "-m", "scrapy", "crawl", "bilingual"),
-        *("-a", f"seeds={seeds}", "-a", f"langs={langs}"),
-        *("-s", f"REPLAY_WARCS={world / 'demo.warc.gz'}", "-s", f"RUN_DIR={out}"),
+        *(sys.executable, "-m", "bifocal", "crawl", str(seeds), "--langs", str(langs)),
+        *("--out", str(out), "-s", f"REPLAY_WARCS={world / 'demo.warc.gz'}"),
     ]
-    environment = dict(os.environ, SCRAPY_PROJECT=args.profile)
-    crawl = subprocess.run(command, cwd=_ROOT, env=environment, check=False)  # noqa: S603 - our own words
+    ours = {"SCRAPY_SETTINGS_MODULE": f"settings.{args.profile}"}
+    crawl = subprocess.run(command, env=os.environ | ours, check=False)  # noqa: S603 - our own words
     if crawl.returncode:
         return crawl.returncode
     gold = read_gold(world / "gold.tsv", langs, world / "aliases.tsv")

@@ -73,8 +73,11 @@ def _installation() -> Iterator[tuple[str, str]]:
 
     from packaging.requirements import Requirement
 
-    yield OK, f"Python {platform.python_version()}, Bifocal {version('bifocal')}"
-    for text in requires("bifocal") or ():
+    yield (
+        OK,
+        f"Python {platform.python_version()}, Bifocal {version('bifocal-crawler')}",
+    )
+    for text in requires("bifocal-crawler") or ():
         need = Requirement(text)
         if need.marker and not need.marker.evaluate({"extra": ""}):
             continue
@@ -90,7 +93,7 @@ def _installation() -> Iterator[tuple[str, str]]:
         extras = ",".join(missing)
         yield (
             NOTE,
-            f"extras that are not installed: {extras} (pip install -e '.[NAME]')",
+            f"extras not installed: {extras} (pip install 'bifocal-crawler[NAME]')",
         )
 
 

@@ -32,6 +32,7 @@ docs/settings.md lists all of them. Other orders than the default are in
 settings.focused, settings.language_only and settings.breadth_first.
 """
 
+import bifocal  # noqa: F401 - finds the settings of the next line
 from settings.adaptive import *  # noqa: F403
 
 # The name of the crawler: put an address here at which a webmaster can reach you.
@@ -113,11 +114,10 @@ def run(args: argparse.Namespace) -> int:
 
 def project_files(langs: LangPair) -> dict[str, str]:
     """The name and text of every file, with our seeds for the languages if any."""
-    from pathlib import Path
-
+    from crawler.cli import ROOT
     from crawler.languages import all_languages
 
-    seeds = Path(__file__).resolve().parents[2] / "seeds"
+    seeds = ROOT / "seeds"
     lists = (
         seeds / f"{langs.src}-{langs.trg}.txt",
         seeds / f"{langs.trg}-{langs.src}.txt",

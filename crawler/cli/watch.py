@@ -106,8 +106,8 @@ def _screen() -> Callable[..., Live]:
         from rich.live import Live
     except ImportError as error:
         raise UsageError(
-            "the live view needs rich: pip install -e '.[watch]' (or bifocal watch RUN"
-            " | cat, for lines)"
+            "the live view needs rich: pip install 'bifocal-crawler[watch]'"
+            " (or bifocal watch RUN | cat, for lines)"
         ) from error
     return Live
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Sequence
+from difflib import get_close_matches
 
-from scrapy.settings import BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.conf import get_config
 from scrapy.utils.project import get_project_settings
 
@@ -16,10 +17,22 @@ from crawler.errors import ProfileError, UsageError
 # Files beside connections: 25 of a running crawl, code that is loaded late, what the
 # final pairing opens.
 _OTHER_FILES = 100
+_COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 
 
 def check_settings(settings: BaseSettings, defaults: BaseSettings) -> None:
-    """ProfileError for text where the profile has a number, or a yes or no."""
+    """ProfileError for text where the profile has a number, or a yes or no.
+
+    And for a name on the command line that is nearly that of a setting.
+    """
+    for name in settings:
+        if name not in defaults and settings.getpriority(name) == _COMMAND_LINE:
+            close = get_close_matches(name.upper(), [str(n) for n in defaults], 1, 0.8)
+            if close:
+                raise ProfileError(
+                    f"{name}: not a setting (did you mean {close[0]}? docs/settings.md"
+                    " lists them)"
+                )
     for name, default in defaults.copy_to_dict().items():
         try:
             if isinstance(default, bool):
@@ -55,6 +68,16 @@ def check_project() -> None:
         names = ", ".join(config.options("settings"))
         raise ProfileError(
             f"SCRAPY_PROJECT={name}: no such profile (there are {names})"
+        )
+
+
+def check_spider(settings: BaseSettings | None) -> None:
+    """UsageError where no scrapy.cfg names settings of ours: there is no spider."""
+    if settings is None or "RUN_DIR" not in settings:
+        raise UsageError(
+            "no scrapy.cfg of Bifocal in this folder or above it"
+            " (`bifocal crawl seeds.txt --langs en,is` crawls from any folder;"
+            " `bifocal init DIR --langs en,is` makes a project)"
         )
 
 

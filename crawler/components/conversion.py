@@ -68,7 +68,7 @@ class ConversionAddon:
             if find_spec(module) is None:
                 raise UsageError(
                     f"{name} needs an extra that is not installed:"
-                    f" pip install -e '.[{extra}]'"
+                    f" pip install 'bifocal-crawler[{extra}]'"
                 )
         if "JS_SITES" in wanted:
             from crawler.components.browser import browser_settings

@@ -87,7 +87,7 @@ _Write = Callable[[CorpusPair], object]
 SINKS: dict[str, Callable[[CorpusRequest], AbstractContextManager[_Write]]] = {
     "tsv": lambda asked: tsv_sink(asked.file(".tsv.gz"), no_formulas=asked.no_formulas),
     "tmx": lambda asked: tmx_sink(
-        asked.file(".tmx.gz"), asked.langs, version("bifocal"), asked.date
+        asked.file(".tmx.gz"), asked.langs, version("bifocal-crawler"), asked.date
     ),
     "moses": lambda asked: moses_sink(asked.out, asked.langs),
     "jsonl": lambda asked: jsonl_sink(asked.file(".jsonl.gz"), asked.langs),
@@ -291,7 +291,7 @@ class _Building:
                 )
                 sites.write("\t".join(cells) + "\n")
         about = {
-            "bifocal": version("bifocal"),
+            "bifocal": version("bifocal-crawler"),
             "date": request.date.strftime("%Y-%m-%d"),
             "langs": list(request.langs),
             "runs": [self._run_facts(run) for run in runs],

@@ -111,7 +111,7 @@ def draw(about: dict[str, Any], found: Distributions, path: Path) -> None:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ProfileError(
-            "drawing needs matplotlib (pip install -e '.[reports]')"
+            "drawing needs matplotlib (pip install 'bifocal-crawler[reports]')"
         ) from error
     figure = Figure(figsize=(10, 7), layout="constrained")
     axes = figure.subplots(2, 2)

@@ -78,7 +78,7 @@ def open_crawl(
     workers = frontier.workers
     run.write(
         {
-            "bifocal": version("bifocal"),
+            "bifocal": version("bifocal-crawler"),
             "langs": list(pair),
             "seeds": urls,
             "scope": bounds.kind,

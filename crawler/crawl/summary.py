@@ -77,8 +77,8 @@ class SessionTally:
         # a site whose budget is spent has URLs left in a finished run
         if stats["finish_reason"] != "finished" or stats.get("frontier/postponed"):
             lines.append(
-                f"{stats['frontier/pending']} URLs left;"
-                " the same command goes on from here."
+                f"{stats['frontier/pending']} URLs left; the same command with"
+                f" RUN_DIR={path} goes on from here."
             )
         return "\n".join(lines)
 

@@ -28,7 +28,7 @@ def require_readers() -> None:
     if missing:
         raise UsageError(
             f"PDF and office files need the extra {' and '.join(missing)}"
-            f" (pip install -e '.[{','.join(missing)}]')"
+            f" (pip install 'bifocal-crawler[{','.join(missing)}]')"
         )
 
 

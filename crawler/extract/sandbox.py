@@ -6,6 +6,7 @@ to a library must not harm the process that asked.
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -30,7 +31,12 @@ def run_reader(module: str, body: bytes, seconds: int = MAX_SECONDS) -> str:
     words = [sys.executable, "-m", module, str(seconds)]
     try:
         done = subprocess.run(  # noqa: S603 - our own words
-            words, input=body, capture_output=True, timeout=3 * seconds, check=False
+            words,
+            input=body,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            capture_output=True,
+            timeout=3 * seconds,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise ConversionError("time") from error

@@ -94,7 +94,7 @@ def _context(master: str) -> Any:
         from pyspark import SparkConf, SparkContext
     except ImportError as error:
         raise RunError(
-            f"Spark is not installed: {error} (pip install -e '.[spark]')"
+            f"Spark is not installed: {error} (pip install 'bifocal-crawler[spark]')"
         ) from error
     started = monotonic()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

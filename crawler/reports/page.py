@@ -63,7 +63,7 @@ def _write(
     file.write(head)
     oracle = views[0].oracle(recording) if recording else None
     about = {
-        "version": version("bifocal"),
+        "version": version("bifocal-crawler"),
         "runs": [_described(file, number, view) for number, view in enumerate(views)],
         "oracle": oracle,
     }

@@ -28,7 +28,7 @@ def parquet_sink(
         from pyarrow import parquet
     except ImportError as error:
         raise ProfileError(
-            "Parquet needs pyarrow (pip install -e '.[parquet]')"
+            "Parquet needs pyarrow (pip install 'bifocal-crawler[parquet]')"
         ) from error
     rows: list[dict[str, Any]] = []
     schema = _schema(pa, langs)

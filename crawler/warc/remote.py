@@ -96,7 +96,7 @@ def _filesystem(location: Location) -> tuple[Any, str]:
     except ImportError as error:
         raise WarcError(
             f"{location}: {error} (addresses need the extra `remote`, and some a"
-            " package of their own: pip install -e '.[remote]')"
+            " package of their own: pip install 'bifocal-crawler[remote]')"
         ) from error
     except ValueError as error:
         raise WarcError(f"{location}: {error} (give a path or an address)") from error

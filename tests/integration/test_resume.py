@@ -111,7 +111,7 @@ def test_ctrl_c_stops_after_the_page_in_hand(profile, settings, undisturbed, tmp
         assert process.returncode == 0
         assert "shutting down gracefully. Send again to force" in stderr
         assert "Traceback" not in stderr
-        assert "URLs left; the same command goes on from here" in stdout
+        assert "URLs left; the same command with RUN_DIR=" in stdout
         assert str(run_dir / "pairs.tsv.gz") in stdout
         assert Run(run_dir).stats["finish_reason"] == "shutdown"
         assert 0 < len(Run(run_dir).pairs) < len(undisturbed[1])
@@ -144,7 +144,7 @@ def test_other_ways_to_stop_are_as_good(way, settings, tmp_path):
         assert time.monotonic() - stopped < 20  # seconds; it takes two
     assert process.returncode == 0
     assert "shutting down gracefully" in stderr
-    assert "URLs left; the same command goes on from here" in stdout
+    assert "URLs left; the same command with RUN_DIR=" in stdout
     assert Run(run_dir).stats["finish_reason"] == "shutdown"
     assert not (run_dir / "stop").exists()
 

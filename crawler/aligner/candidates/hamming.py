@@ -1,6 +1,6 @@
 """Hamming distances: pairs of signatures, or neighbours in a table, of few bits.
 
-The inner loop is one `popcnt` per 64 bits. With numba (`pip install -e '.[lsh]'`) it
+The inner loop is one `popcnt` per 64 bits. With numba (extra `lsh`) it
 takes 2 to 5 ns for a pair of 1,024 bits; numpy does the same some ten times slower.
 """
 

@@ -19,7 +19,7 @@ from typing import cast
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 
-from crawler.components.checks import check_project
+from crawler.components.checks import check_project, check_spider
 from crawler.crawl.child import Child, start_child, wants_process
 from crawler.crawl.settings import read_settings
 from crawler.errors import BifocalError
@@ -62,6 +62,7 @@ class Command(CrawlCommand):
             quiet_scrapy()
         try:
             check_project()
+            check_spider(self.settings)
             child = self._start_child() if args == ["bilingual"] else None
         except BifocalError as mistake:
             self._say(mistake)

@@ -41,7 +41,8 @@ try:
     from redis.sentinel import Sentinel
 except ImportError as error:
     raise UsageError(
-        "FRONTIER_URL=redis://… needs the package redis (pip install 'bifocal[redis]')"
+        "FRONTIER_URL=redis://… needs the package redis"
+        " (pip install 'bifocal-crawler[redis]')"
     ) from error
 
 T = TypeVar("T")

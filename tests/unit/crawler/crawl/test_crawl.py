@@ -180,7 +180,7 @@ def test_a_crawl_that_is_told_to_stop_fetches_no_more(opened):
     assert opened.next() is None
     summary = opened.close("finished")
     assert summary.stats["finish_reason"] == "shutdown"
-    assert "the same command goes on from here" in summary.text
+    assert "the same command with RUN_DIR=" in summary.text
 
 
 def test_a_stop_file_ends_the_crawl_once(opened):
