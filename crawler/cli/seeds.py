@@ -73,10 +73,11 @@ def _check(args: argparse.Namespace) -> int:
 
 def remark(finding: Finding, langs: LangPair | None) -> str:
     """A remark on a seed, for a person."""
+    from crawler.fetch.errors import cure_of
+
     if not finding.is_usable:
-        if finding.outcome == "no_answer/private_address":
-            return "a private address: to allow it, -s ADDRESS_ALLOW=HOST"
-        return _CURES.get(finding.outcome.partition("/")[0], "")
+        kind = finding.outcome.partition("/")[0]
+        return cure_of(finding.outcome) or _CURES.get(kind, "")
     parts = [finding.lang or "no known language (built by scripts? -s JS_SITES=HOST)"]
     if finding.declared:
         parts.append(f"declares {','.join(finding.declared)}")

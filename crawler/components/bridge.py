@@ -13,6 +13,7 @@ from crawler.warc.exchange import Exchange, phrase_of
 
 # Keys of a request's meta: what our handler has fetched, and the HTML it became.
 EXCHANGE, CONVERTED = "exchange", "converted"
+FETCH = "fetch"  # likewise: what a crawl wants it for
 
 
 def crawl_of(crawler: Crawler) -> Crawl:

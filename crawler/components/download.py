@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 
-from crawler.components.bridge import crawl_of, raw_headers, response_of
+from crawler.components.bridge import FETCH, crawl_of, raw_headers, response_of
 from crawler.fetch.client import HttpClient
 from crawler.fetch.proxy import Proxy
 
@@ -22,7 +22,8 @@ class DownloadHandler(BaseDownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._client = HttpClient(crawl_of(crawler).settings.client())
+        self._crawl = crawl_of(crawler)
+        self._client = HttpClient(self._crawl.settings.client())
 
     async def download_request(self, request: Request) -> Response:
         """The answer; what went over the wire is in the request's meta as well."""
@@ -30,6 +31,7 @@ class DownloadHandler(BaseDownloadHandler):
         if request.meta.get("proxy"):  # a middleware's
             credentials = request.headers.get("Proxy-Authorization")
             proxy = Proxy.parse(request.meta["proxy"], credentials)
+        fetch = request.meta.get(FETCH)
         started = monotonic()
         exchange = await self._client.fetch(
             request.url,
@@ -39,6 +41,7 @@ class DownloadHandler(BaseDownloadHandler):
             proxy=proxy,
             seconds=request.meta.get("download_timeout"),
             max_size=request.meta.get("download_maxsize"),
+            may_send=lambda: fetch is None or self._crawl.may_send(fetch),
         )
         request.meta["download_latency"] = monotonic() - started
         return response_of(request, exchange)

@@ -16,7 +16,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import call_later
 
-from crawler.components.bridge import crawl_of
+from crawler.components.bridge import FETCH, crawl_of
 from crawler.crawl.crawl import Crawl, Fetch
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 # Shorter waits (seconds) than this are not worth a timer.
 _MIN_WAIT = 0.005
-FETCH = "fetch"  # the key of a request's meta: what it is for
 
 
 class CrawlScheduler(BaseScheduler):

@@ -33,6 +33,7 @@ from crawler.data import NO_EVIDENCE, LangPair
 from crawler.errors import FATAL_ERRORS, BifocalError, RunError
 from crawler.extract.bounded import KILLED
 from crawler.extract.document import read_page
+from crawler.fetch.errors import Failure
 from crawler.frontier.entry import Lease
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.robots import REFUSE_ALL, origin_of, rules_of
@@ -175,6 +176,17 @@ class Crawl:
         self._nothing_until, self._ask_at = now + quiet, now + wait
         return wait
 
+    def may_send(self, fetch: Fetch) -> bool:
+        """Whether the site is still ours, to be asked right before a request leaves.
+
+        A process that was stopped for a while may have lost it to another worker.
+        """
+        try:
+            return not self.error and self.frontier.holds(fetch.lease)
+        except FATAL_ERRORS as error:
+            self.fail(error)
+            return False
+
     def add_seed(self, url: str) -> bool:
         """Put one more URL in, ahead of everything; False: it was known."""
         self._nothing_until = 0.0
@@ -197,6 +209,8 @@ class Crawl:
             if fetch.robots_hops is not None:
                 goes_on = self._robots_answered(fetch, exchange)
             elif exchange.status not in _TRANSIENT or not self._retry(lease, exchange):
+                if exchange.status not in _TRANSIENT:
+                    self._polite.answered(lease)
                 answer = _answer_of(lease, exchange)
                 self._visit(lease, exchange, await self.intake.take(answer), seconds)
         except FATAL_ERRORS as error:
@@ -217,6 +231,10 @@ class Crawl:
         lease = fetch.lease
         try:
             if self.error:
+                return
+            if reason == Failure.NOT_OURS:
+                self.counts["fetch/not_ours"] += 1
+                self.frontier.postponed(lease)
                 return
             if fetch.robots_hops is not None:
                 self._robots_failed(lease, reason, final=final)
@@ -284,7 +302,8 @@ class Crawl:
 
     def _robots_failed(self, lease: Lease, reason: str, *, final: bool = False) -> None:
         self.counts[f"robots/failed/{reason}"] += 1
-        self._polite.robots_failed(lease, final=final)
+        if self._polite.robots_failed(lease, final=final):
+            self._tell(Visit.of(lease, 0, datetime.now(UTC), reason=f"robots/{reason}"))
         self._ready.append(lease)
 
     # ------------------------------------------------------------ retries
@@ -300,6 +319,7 @@ class Crawl:
             self.counts["fetch/retried"] += 1
             if exchange is not None:
                 self.intake.keep(exchange)
+                self._tell(Visit.retried(lease, exchange))
             self.frontier.commit()
         return again
 

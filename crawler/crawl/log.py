@@ -65,6 +65,14 @@ class Visit:
         )
 
     @classmethod
+    def retried(cls, lease: Lease, exchange: Exchange) -> Visit:
+        """The visit of a URL that is asked for again, since the answer said later."""
+        status, when = exchange.status, exchange.fetched_at
+        return cls.of(
+            lease, status, when, size=len(exchange.body), reason=f"later/{status}"
+        )
+
+    @classmethod
     def of(cls, lease: Lease, status: int, fetched_at: datetime, **more: Any) -> Visit:
         """The visit of a leased URL; `more`: the other fields."""
         return cls(

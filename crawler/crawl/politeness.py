@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from random import random
 from typing import Self
 
 from crawler.crawl.settings import CrawlSettings
@@ -23,6 +24,9 @@ from crawler.warc.exchange import Exchange, page_of
 MAX_REDIRECTS = 5
 # A longer Retry-After (seconds) is cut to this: another try then costs little.
 _MAX_RETRY_AFTER = 600
+# RETRY_WAIT doubles with each error of a site in a row, so often at most; and pauses
+# are longer by a share of up to this, by chance.
+_DOUBLINGS, _JITTER = 6, 0.1
 # Asked for this often, with growing pauses (at most so many seconds, then twice that),
 # before the origin is given up: long enough for a server's restart, short enough for a
 # list of dead hosts.
@@ -90,6 +94,7 @@ class Politeness:
         self._settings = settings
         self._robots = robots
         self._asked_to_wait: dict[Site, float] = {}  # seconds, after the next answer
+        self._errors: Counter[Site] = Counter()  # since the last answer without one
 
     @classmethod
     def of(cls, settings: CrawlSettings) -> Self:
@@ -125,17 +130,29 @@ class Politeness:
     def back_off(self, lease: Lease, exchange: Exchange | None) -> None:
         """Let the site of a page wait as it asks, or for RETRY_WAIT."""
         asked = retry_after(exchange) if exchange is not None else None
-        self._wait(lease.site, self._settings.retry_wait if asked is None else asked)
+        self._errors[lease.site] += 1
+        doublings = min(self._errors[lease.site] - 1, _DOUBLINGS)
+        ours = min(self._settings.retry_wait * 2**doublings, _MAX_RETRY_AFTER)
+        if asked is not None:  # it is believed once, and then only if it asks for more
+            ours = asked if not doublings else max(asked, ours)
+        self._wait(lease.site, ours)
 
-    def robots_failed(self, lease: Lease, *, final: bool) -> None:
-        """Ask for a robots.txt that did not come again later, or give it up."""
+    def answered(self, lease: Lease) -> None:
+        """Forget the errors of a site that has answered without one."""
+        self._errors.pop(lease.site, None)
+
+    def robots_failed(self, lease: Lease, *, final: bool) -> bool:
+        """Ask for a robots.txt that did not come later, or give it up: then True."""
         if self._robots is None:
-            return
+            return False
         seconds = self._robots.fail(lease.url, final=final)
         if seconds is not None:
             self._wait(lease.site, seconds)
+        return seconds is None
 
     def _wait(self, site: Site, seconds: float) -> None:
+        """Wait so long and a little longer, lest sites of one server come together."""
+        seconds *= 1 + _JITTER * random()
         self._asked_to_wait[site] = max(seconds, self._asked_to_wait.get(site, 0.0))
 
 

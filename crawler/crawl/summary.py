@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from crawler.crawl.log import Visit
-from crawler.data import LangPair
+from crawler.data import LangPair, Site
 from crawler.errors import BifocalError
-from crawler.fetch.errors import Failure
+from crawler.fetch.errors import cure_of
+
+_NAMED = 5  # sites without a page that a summary names
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,16 @@ class SessionTally:
         self._resumed = resumed
         self.languages: Counter[str] = Counter()  # of answers with status 200
         self.statuses: Counter[int] = Counter()
+        self._failures: dict[Site, str] = {}  # the last of each site
+        self._answered: set[Site] = set()  # sites with a page
 
     def visited(self, visit: Visit) -> None:
         """Count a visit."""
         self.statuses[visit.status] += 1
+        if visit.reason and visit.reason.startswith(("no_answer/", "robots/")):
+            self._failures[visit.site] = visit.reason
         if visit.status == 200:
+            self._answered.add(visit.site)
             self.languages[visit.lang if visit.kept and visit.lang else "other"] += 1
 
     def stats(self) -> dict[str, int]:
@@ -45,6 +52,7 @@ class SessionTally:
         stats = {f"pages/{lang}": n for lang, n in self.languages.items()}
         stats.update({f"status/{status}": n for status, n in self.statuses.items()})
         stats["pages"] = self.languages.total()
+        stats["sites/without_pages"] = len(self._failures.keys() - self._answered)
         return stats
 
     def text(self, stats: Mapping[str, Any], *, pairs: bool) -> str:
@@ -80,6 +88,14 @@ class SessionTally:
                 f"{stats['frontier/pending']} URLs left; the same command with"
                 f" RUN_DIR={path} goes on from here."
             )
+        silent = sorted(self._failures.keys() - self._answered)
+        for site in silent[:_NAMED]:
+            reason = self._failures[site]
+            lines.append(
+                f"  no page {site}: {reason} ({cure_of(reason) or 'try later'})"
+            )
+        if len(silent) > _NAMED:
+            lines.append(f"  no page of {len(silent) - _NAMED} more sites")
         return "\n".join(lines)
 
     def why_nothing(self, seeds: Sequence[str], counts: Mapping[str, int]) -> str:
@@ -94,8 +110,7 @@ class SessionTally:
         if counts["frontier/refused/robots"]:
             reasons.append("forbidden by robots.txt")
         cure = "is the host reachable, and does its robots.txt let us in?"
-        if Failure.PRIVATE_ADDRESS in reasons:
-            cure = "a private address: if you mean it, name the host in ADDRESS_ALLOW"
+        cure = next(filter(None, map(cure_of, reasons)), cure)
         return (
             f"no page could be fetched from {', '.join(seeds[:3])}:"
             f" {', '.join(dict.fromkeys(reasons)) or 'no answer'} ({cure})"

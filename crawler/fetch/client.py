@@ -11,7 +11,7 @@ import asyncio
 import socket
 import ssl
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -28,6 +28,13 @@ from crawler.warc.exchange import Exchange
 _KEEP_ALIVE = 20.0  # seconds: longer than most pauses between two pages of a site
 _PORTS = {"http": 80, "https": 443}
 _DNS_SECONDS, _DNS_NAMES = 60.0, 10_000  # addresses are remembered; of how many hosts
+# Codes of OpenSSL (x509_vfy.h): not yet valid, expired; the two kinds of certificates
+# that sign themselves; the name of a host, or its address, is another one.
+_CERTIFICATES = {
+    **dict.fromkeys((9, 10), Failure.EXPIRED),
+    **dict.fromkeys((18, 19), Failure.SELF_SIGNED),
+    **dict.fromkeys((62, 64), Failure.WRONG_NAME),
+}
 _DNS_THREADS = 32  # a dead name server costs a thread its patience: as many as sites
 # Addresses of a host that are tried one after the other, each for so many seconds
 # before the next: as long as a connection around the world takes when packets are lost.
@@ -79,9 +86,11 @@ class HttpClient:
         proxy: Proxy | None = None,
         seconds: float | None = None,
         max_size: int | None = None,
+        may_send: Callable[[], bool] = lambda: True,
     ) -> Exchange:
         """The answer to a request; FetchError if there is none.
 
+        `may_send` is asked right before the request leaves, when there is a connection.
         `proxy`, `seconds` and `max_size` (bytes) stand in the place of the client's
         own.
         """
@@ -100,7 +109,9 @@ class HttpClient:
         seconds = self._config.seconds if seconds is None else seconds
         try:
             async with asyncio.timeout(seconds):
-                answer, peer = await self._ask(place, data, most, method == "HEAD")
+                answer, peer = await self._ask(
+                    place, data, most, may_send, head_only=method == "HEAD"
+                )
         except TimeoutError as error:
             raise FetchError(Failure.TIMEOUT, f"{url}: {seconds:g} s") from error
         head = answer.head
@@ -118,13 +129,22 @@ class HttpClient:
         )
 
     async def _ask(
-        self, place: _Place, data: bytes, max_size: int, head_only: bool
+        self,
+        place: _Place,
+        data: bytes,
+        max_size: int,
+        may_send: Callable[[], bool],
+        *,
+        head_only: bool,
     ) -> tuple[RawAnswer, str | None]:
         """Ask over a connection that waits, or a new one if it has ended meanwhile."""
         while True:
             waiting = self._take(place)
             connection = waiting or await self._connect(place)
             peer = connection.peer
+            if not may_send():
+                self._keep(place, connection)
+                raise FetchError(Failure.NOT_OURS)
             try:
                 answer = await connection.request(data, max_size, head_only=head_only)
             except FetchError as error:
@@ -277,7 +297,8 @@ def _tls(*, verify: bool) -> ssl.SSLContext:
 def _why(error: OSError | ValueError) -> FetchError:
     """The kind of an error of the operating system, or of TLS."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return FetchError(Failure.CERTIFICATE, error.verify_message)
+        kind = _CERTIFICATES.get(error.verify_code, Failure.UNTRUSTED)
+        return FetchError(kind, error.verify_message)
     if isinstance(error, ssl.SSLError):
         return FetchError(Failure.TLS, error.reason or str(error))
     if isinstance(error, ConnectionRefusedError):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from crawler.data import Outcome, StoredUrl
 from crawler.errors import RunDirError
+from crawler.fetch.errors import cure_of
 from crawler.frontier.entry import known_of, lease_of
 from crawler.frontier.stores.open import open_frontier
 from crawler.lines import printable
@@ -94,6 +95,8 @@ def _outcome(visit: Visit) -> Iterator[str]:
     else:
         detected = "in no known language"
     not_kept = f", not kept: {visit.reason}" if visit.reason else ""
+    if cure := cure_of(visit.reason or ""):
+        not_kept += f" ({cure})"
     yield (
         f"  turned out: status {visit.status}, {detected}{not_kept},"
         f" {visit.links} links, {visit.added} of them new,"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from crawler.data import PairScore
-from crawler.fetch.errors import Failure
+from crawler.fetch.errors import cure_of
 from crawler.urls import site_of
 from crawler.visits import Visit
 
@@ -26,17 +26,14 @@ REASONS = {
     "not_html": "not HTML",
     "unreadable": "pages that broke the reader",
     "no_answer": "no answer",
+    "robots": "no answer to robots.txt",
+    "later": "to be asked again",
 }
-_FAILURES = ("no_answer", "status")
+_FAILURES = ("no_answer", "status", "robots", "later")
 BINS = 20  # of a score from 0 to 1
 
 # What a person can do about a failure: the start of its reason, and the cure.
 _CURES = {
-    f"no_answer/{Failure.CERTIFICATE}": "DOWNLOAD_VERIFY_CERTIFICATES=False accepts it",
-    f"no_answer/{Failure.NO_ADDRESS}": "check the address of the seed",
-    f"no_answer/{Failure.REFUSED}": "nobody listens there: is the server running?",
-    f"no_answer/{Failure.TIMEOUT}": "raise DOWNLOAD_TIMEOUT, or try another day",
-    f"no_answer/{Failure.PRIVATE_ADDRESS}": "ADDRESS_ALLOW=HOST allows it",
     "status/401": "the site wants a password",
     "status/403": "the site forbids crawlers, or this address",
     "status/404": "missing pages: are the seeds old?",
@@ -139,7 +136,9 @@ def failed_sites(
 
 
 def _with_cure(reason: str) -> str:
-    found = next((cure for part, cure in _CURES.items() if reason.startswith(part)), "")
+    found = cure_of(reason) or next(
+        (cure for part, cure in _CURES.items() if reason.startswith(part)), ""
+    )
     return f"{reason} ({found})" if found else reason
 
 

@@ -16,8 +16,7 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
-from crawler.components.bridge import exchange_of
-from crawler.components.scheduler import FETCH
+from crawler.components.bridge import FETCH, exchange_of
 from crawler.crawl.child import Child
 from crawler.crawl.crawl import Crawl, Fetch
 from crawler.data import LangPair
@@ -91,6 +90,7 @@ class BilingualSpider(Spider):
         self.logger.debug("no answer from %s: %r", fetch.url, error)
         if isinstance(error, FetchError):
             failed = error.failure
-            self.crawl.failed(fetch, failed, final=failed.is_final)
+            lasting = failed.is_lasting if fetch.robots_hops is not None else False
+            self.crawl.failed(fetch, failed, final=failed.is_final or lasting)
         else:
             self.crawl.failed(fetch, type(error).__name__)

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 
 from crawler.warc.reader import iter_pages
-from tests.commands import Run, crawl, error_line, pair_urls
+from tests.commands import Run, bifocal, crawl, error_line, pair_urls
 from tests.webserver import (
     Server,
     answer,
@@ -298,8 +298,25 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
     routes = {"/": page(f"<p>{ENGLISH}")}
     with Server(routes, tls=listening(tmp_path)) as server:
         line = error_line(crawl(server.url(), "en,is", tmp_path / "no", **QUICK))
-        assert f"no page could be fetched from {server.url()}: certificate" in line
+        url = server.url()
+        assert f"no page could be fetched from {url}: certificate/self_signed" in line
+        assert "TLS_VERIFY" in line
         assert server.asked == []
+        (visit,) = Run(tmp_path / "no").visits
+        assert visit["reason"] == "robots/certificate/self_signed"
+        with Server(routes, host="127.0.0.2") as good:
+            run = Run(tmp_path / "some")
+            done = crawl(f"{url},{good.url()}", "en,is", run.path, **QUICK)
+        assert done.returncode == 0, done.stderr
+        assert "no page 127.0.0.1: robots/certificate/self_signed" in done.stdout
+        assert run.stats["sites/without_pages"] == 1
+        checked_seed = bifocal("seeds", "check", url, "-s", "ADDRESS_ALLOW=127.0.0.1")
+        assert "no_answer/certificate/self_signed" in checked_seed.stdout
+        assert "signed by itself" in checked_seed.stdout
+        except_it = {"TLS_VERIFY": "except 127.0.0.1"} | QUICK
+        done = crawl(url, "en,is", tmp_path / "excepted", **except_it)
+        assert done.returncode == 0, done.stderr
+        server.asked.clear()
         allowed = {"TLS_VERIFY": False} | QUICK
         done = crawl(server.url(), "en,is", tmp_path / "yes", **allowed)
         assert done.returncode == 0, done.stderr
@@ -320,11 +337,13 @@ def test_what_an_authority_vouches_for_must_be_valid_and_ours(
     routes = {"/": page(f"<p>{ENGLISH}")}
     with Server(routes, tls=listening(tmp_path)) as server:
         done = crawl(server.url(), "en,is", tmp_path / "run", **QUICK)
+    reason = {"expired": "certificate/expired", "name": "certificate/wrong_name"}
     if wrong == "nothing":
         assert done.returncode == 0, done.stderr
         assert server.paths() == ["/robots.txt", "/"]
     else:
         assert "no page could be fetched" in error_line(done)
+        assert reason[wrong] in error_line(done)
         assert server.asked == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from crawler.crawl.replay import WITHOUT_PAUSES, replay
 from crawler.crawl.settings import load_profile_settings
 from crawler.data import Page
 from crawler.errors import ProfileError, RunDirError
+from crawler.fetch.errors import Failure
 from crawler.replay.world import ReplayWorld
 from crawler.warc.exchange import Exchange
 from tests.commands import DEMO, DEMO_SEEDS, Run, crawl
@@ -140,10 +142,50 @@ def test_a_site_is_asked_again_after_its_delay(tmp_path):
 
 def test_an_answer_that_says_later_is_stored_and_tried_again_later(opened):
     answer(opened, begun(opened), status(503, retry_after="30"))
-    assert opened.next() == 30.0
-    opened.clock.now += 31
+    assert 30.0 <= opened.next() <= 33.0
+    opened.clock.now += 34
     assert fetch_of(opened).url == TOWN.home
     assert opened.counts["fetch/retried"] == 1
+
+
+def test_a_server_cannot_talk_the_crawl_out_of_its_patience(tmp_path):
+    """Retry-After: 0 is believed once; then pauses double, up to ten minutes."""
+    words = {"RETRY_WAIT": 10, "RETRY_TIMES": 9}
+    opened = open_crawl(TOWN.home, "en,is", settings(tmp_path, **words))
+    opened.clock = Clock()
+    waits, fetch = [], begun(opened)
+    for _ in range(9):
+        answer(opened, fetch, status(429, retry_after="0"))
+        found = opened.next()
+        if isinstance(found, float):
+            waits.append(found)
+            opened.clock.now += found + 1
+            found = opened.next()
+        fetch = found
+    assert [round(wait / 1.05, -1) for wait in waits[:3]] == [20, 40, 80]
+    assert 600 <= waits[-1] <= 660
+    opened.stop("shutdown")
+    opened.close("finished")
+    lines = (tmp_path / "crawl.jsonl").read_text().splitlines()
+    assert [json.loads(line)["reason"] for line in lines] == ["later/429"] * 9
+
+
+def test_a_request_does_not_leave_for_a_site_that_is_lost(opened, monkeypatch):
+    fetch = begun(opened)
+    assert opened.may_send(fetch)
+    monkeypatch.setattr(opened.frontier.workers, "holds", lambda url: False)
+    assert not opened.may_send(fetch)
+    opened.failed(fetch, Failure.NOT_OURS)
+    assert opened.counts["fetch/not_ours"] == 1
+
+
+def test_a_site_whose_robots_txt_cannot_be_had_is_named(opened):
+    opened.failed(fetch_of(opened), Failure.EXPIRED, final=True)
+    summary = opened.close("finished")
+    assert "certificate has expired" in str(summary.error)
+    assert 'TLS_VERIFY="except HOST"' in str(summary.error)
+    (line,) = opened.run.crawl_log.read_text().splitlines()
+    assert json.loads(line)["reason"] == "robots/certificate/expired"
 
 
 def test_a_url_that_no_try_would_help_is_done(opened):
