@@ -29,7 +29,8 @@ PDF = False  # True: read PDF files too (extra `pdf`)
 JS_SITES = ""  # sites whose pages need JavaScript (extra `js`): their domains
 JS_BROWSER = None  # default: the chromium on PATH, else the one of `playwright install`
 JS_SECONDS = 20  # for a page to be built; then it is read as it is
-JS_REQUESTS = 100  # files that a page may ask for
+JS_REQUESTS = 100  # files that a page may ask for …
+JS_REQUESTS_ELSEWHERE = 10  # … and of them, of other sites than its own
 PAIRS = True  # pair the pages while crawling; False: `bifocal align` may do it later
 SENTENCES = True  # pair the sentences of accepted pairs while crawling
 # A process beside the crawl that stores, reads and pairs pages, which costs more than
@@ -69,7 +70,7 @@ DOWNLOAD_MAXSIZE = 20_000_000  # bytes; the longest one-page manuals have 5 MB
 ADDRESS_ALLOW = ""  # host names, addresses and networks that are not public but ours
 # Certificates are checked; False: of nobody. Or of all but some hosts and those below
 # them: "except old.example.is, example.org"
-TLS_VERIFY = True
+TLS_VERIFY = "True"
 DOWNLOAD_HANDLERS = {
     "http": "crawler.components.download.DownloadHandler",
     "https": "crawler.components.download.DownloadHandler",

@@ -16,9 +16,10 @@ import asyncio
 import logging
 import os
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
@@ -30,11 +31,11 @@ from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 from scrapy_playwright.page import PageMethod
 
 from crawler.components.bridge import crawl_of, exchange_of
-from crawler.data import Page
+from crawler.data import Page, Site
 from crawler.errors import UsageError
 from crawler.extract.document import read_page
 from crawler.frontier.robots import REFUSE_ALL, RobotsRules, origin_of, rules_of
-from crawler.urls import canonicalize
+from crawler.urls import canonicalize, site_of
 from crawler.warc.exchange import page_of
 
 if TYPE_CHECKING:
@@ -95,6 +96,10 @@ class Browser:
         self._counts = self._crawl.counts
         self._seconds = settings.getfloat("JS_SECONDS")
         self._most = settings.getint("JS_REQUESTS")
+        self._most_elsewhere = settings.getint("JS_REQUESTS_ELSEWHERE")
+        # one request at a time is sent to a site; others than the page's get pauses
+        self._turns: defaultdict[Site, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._open_at: dict[Site, float] = {}
         self._agent: str = settings["USER_AGENT"]
         self._obeys = settings.getbool("ROBOTSTXT_OBEY")
         self._rules: dict[str, asyncio.Task[RobotsRules]] = {}
@@ -147,19 +152,35 @@ class Browser:
             limit = self._seconds * 500  # milliseconds: half of the time
             await tab.wait_for_load_state("networkidle", timeout=limit)
 
-    async def fetch(self, url: str, headers: Mapping[Any, Any]) -> Page | None:
-        """What a script asked for; None where robots.txt forbids it."""
+    async def fetch(
+        self, url: str, headers: Mapping[Any, Any], asker: _Visit
+    ) -> Page | None:
+        """What a script asked for; None where it may not be asked."""
         if url in self._scripts:
             return self._scripts[url]
         for _ in range(_MAX_REDIRECTS):
+            if not asker.may_ask(url):
+                return None
             if self._obeys and not await self._allows(url, headers):
                 self._counts["js/requests/robots"] += 1
                 return None
-            page, target = await self._get(url, headers)
+            page, target = await self._get(url, headers, asker.site)
             if target is None:
                 return page
             url = target
         return None
+
+    async def _pause(self, site: Site, url: str) -> None:
+        """Wait until another site than the page's may be asked; TimeoutError: never."""
+        settings = self._crawl.settings
+        task = self._rules.get(origin_of(url))
+        asked = task.result().crawl_delay(self._agent) if task and task.done() else 0.0
+        asked = min(asked, settings.robots_max_crawl_delay)
+        wait = self._open_at.get(site, 0.0) - monotonic()
+        if wait > self._seconds:
+            raise TimeoutError
+        await asyncio.sleep(wait)
+        self._open_at[site] = monotonic() + max(settings.download_delay, asked)
 
     def remember(self, url: str, page: Page) -> None:
         """The next page will ask for the same script."""
@@ -167,11 +188,17 @@ class Browser:
             self._scripts[url] = page
 
     async def _get(
-        self, url: str, headers: Mapping[Any, Any]
+        self, url: str, headers: Mapping[Any, Any], home: Site | None
     ) -> tuple[Page, str | None]:
-        """An answer, kept in the WARC, and where it leads if it is a redirect."""
-        request = Request(url, headers=headers)
-        response = await self._fetches.download_request(request)
+        """An answer, kept in the WARC, and where it leads if it is a redirect.
+
+        `home`: the site of the page that asks, which the gate keeps closed meanwhile.
+        """
+        request, site = Request(url, headers=headers), site_of(url)
+        async with self._turns[site]:
+            if site != home:
+                await self._pause(site, url)
+            response = await self._fetches.download_request(request)
         response.request = request
         self._counts["js/requests"] += 1
         exchange = exchange_of(response, url)
@@ -192,7 +219,7 @@ class Browser:
         for _ in range(_MAX_REDIRECTS):
             assert target is not None
             try:
-                page, target = await self._get(target, headers)
+                page, target = await self._get(target, headers, None)
             except Exception:  # no answer: RFC 9309, section 2.3.1.4
                 return REFUSE_ALL
             if target is None:
@@ -212,11 +239,23 @@ class _Visit:
         self._request = request
         self._page = page
         self._left = browser._most
+        self._left_elsewhere = browser._most_elsewhere
+        self.site = site_of(page.url)
         self._opened = False
 
     async def begin(self, tab: Tab, request: Request) -> None:
         """Stand between the tab and what it asks for."""
         await tab.route("**", self._answer)
+
+    def may_ask(self, url: str) -> bool:
+        """Whether the page may ask for this: its own site, or a few files elsewhere."""
+        if site_of(url) == self.site:
+            return True
+        if not self._left_elsewhere:
+            self._browser._counts["js/requests/elsewhere"] += 1
+            return False
+        self._left_elsewhere -= 1
+        return True
 
     async def _answer(self, route: Route) -> None:
         page = None
@@ -244,7 +283,7 @@ class _Visit:
             self._browser._counts["js/requests/too_many"] += 1
             return None
         self._left -= 1
-        page = await self._browser.fetch(url, self._request.headers)
+        page = await self._browser.fetch(url, self._request.headers, self)
         if page and asked.resource_type == "script" and page.status == 200:
             self._browser.remember(url, page)
         return page

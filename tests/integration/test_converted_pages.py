@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -201,6 +202,30 @@ def test_pages_that_scripts_build_are_paired_and_recorded(tmp_path, chromium):
     ]
     assert of_the_page == ["conversion", "request", "response", "metadata"]
     assert pairs_again(run, seed, tmp_path, JS_SITES="127.0.0.1") == [both, both]
+
+
+@pytest.mark.browser
+def test_a_page_makes_us_ask_other_sites_little_and_slowly(tmp_path, chromium):
+    flood = """
+for (let n = 0; n < 150; n++)
+  fetch("http://127.0.0.2:PORT/v" + n).catch(() => 0);
+"""
+    with Server(host="127.0.0.2") as victim, with_scripts(victim, flood) as server:
+        victim.routes["/robots.txt"] = text("User-agent: *", "Crawl-delay: 1")
+        done = crawl(
+            server.url("/en/"),
+            "en,is",
+            tmp_path / "run",
+            DOWNLOAD_DELAY=0.1,
+            JS_SITES="127.0.0.1",
+            ADDRESS_ALLOW="127.0.0.1,127.0.0.2",
+        )
+        asked = victim.asked
+    assert done.returncode == 0, done.stderr
+    assert 2 <= len(asked) <= 11  # robots.txt, and JS_REQUESTS_ELSEWHERE
+    gaps = [after.came - before.answered for before, after in pairwise(asked[1:])]
+    assert min(gaps) >= 0.9
+    assert Run(tmp_path / "run").stats["js/requests/elsewhere"] >= 80
 
 
 @pytest.mark.browser
