@@ -14,7 +14,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.cli import main as warcio
 
 from crawler.data import LangPair
-from crawler.reports.texts import PairTexts
+from crawler.reports.texts import open_sentences, pair_text
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import read_pairs
 from tests import commands
@@ -101,9 +101,12 @@ def test_pdf_files_are_paired_and_recorded(tmp_path):
 
     # the recording is enough: without the setting, the extra, or the server
     assert pairs_again(run, seed, tmp_path, PDF=True) == [both, both]
-    texts = PairTexts(RunDir(run.path), LangPair("en", "is"))
     (pair,) = read_pairs(RunDir(run.path).pairs)
-    assert texts.read(pair).src_title == "The harbour"
+    with open_sentences(RunDir(run.path), LangPair("en", "is")) as sentences:
+        assert sentences is not None
+        text_of_pair = pair_text(sentences, pair)
+    assert text_of_pair is not None
+    assert text_of_pair.src_title == "The harbour"
 
 
 def test_without_the_setting_pdf_files_are_not_asked_for(tmp_path):
