@@ -98,6 +98,7 @@ class Detection:
     lang: Lang | None  # None: too short, or in no language that the detector knows
     confidence: float  # share of the text in that language, 0 to 1
     reliable: bool
+    shares: tuple[tuple[Lang, float], ...] = ()  # of the languages in it, if known
 
 
 class LanguageDetector(Protocol):

@@ -18,16 +18,14 @@ from crawler.extract.decode import decode, looks_like_html
 from crawler.extract.language import Cld2Detector
 from crawler.extract.linearize import Element, linearize
 from crawler.extract.links import links_of
+from crawler.extract.page_language import language_of_page
 from crawler.extract.sitemap import Sitemap, looks_like_sitemap, read_sitemap
-from crawler.extract.text import prose, prose_digest
-from crawler.languages import known_code
+from crawler.extract.text import prose_digest
 from crawler.protocols import LanguageDetector
 from crawler.urls import Base, site_of
 
 logger = logging.getLogger(__name__)
 
-# Less main text than this says nothing about a page's language: a gallery, a menu.
-MIN_MAIN_CHARACTERS = 200
 # A longer body is cut before parsing: dumps and bombs, not pages. 5 MB holds the
 # longest one-page manuals (lilypond.org: 4.1 MB).
 MAX_BODY = 5_000_000
@@ -90,11 +88,7 @@ def _read_html(
 ) -> Reading:
     content_type = page.header("content-type")
     linear = linearize(decode(page.body[:MAX_BODY], content_type))
-    main, everything = prose(linear.tokens, linear.chunks)
-    text = main if len(main) >= MIN_MAIN_CHARACTERS else everything
-    detected = detector.detect(
-        text, hint=known_code(_attribute(linear.elements, "html", "lang"))
-    )
+    detected = language_of_page(linear, page.url, detector)
     links = links_of(linear.elements, page.url, depth, readable)
     document = Document(
         url=page.url,
@@ -133,10 +127,6 @@ def build_document(
 ) -> Document | None:
     """The document of a page; None when it is no HTML page with status 200."""
     return read_page(page, detector, depth=depth).document
-
-
-def _attribute(elements: tuple[Element, ...], name: str, key: str) -> str | None:
-    return next((e.attributes.get(key) for e in elements if e.name == name), None)
 
 
 def _robots(elements: tuple[Element, ...]) -> str:

@@ -68,8 +68,11 @@ class Cld2Detector:
             return _NONE
         _, code, percent, _ = details[0]
         lang = from_cld2(code)
+        known = ((from_cld2(code), share / 100) for _, code, share, _ in details)
+        shares = tuple((lang, share) for lang, share in known if lang is not None)
         if not reliable and hint is not None:
             declared = [d for d in details if from_cld2(d[1]) == hint]
             if declared:
-                return Detection(hint, declared[0][2] / 100, reliable=False)
-        return Detection(lang, percent / 100 if lang else 0.0, reliable=bool(reliable))
+                return Detection(hint, declared[0][2] / 100, False, shares)
+        confidence = percent / 100 if lang else 0.0
+        return Detection(lang, confidence, bool(reliable), shares)

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from crawler.extract.furniture import is_furniture
 from crawler.extract.pieces import regular
 
 # In lexbor's output < and > stand in text and in attribute values only as entities, so
@@ -30,6 +31,7 @@ _SPEAKING = frozenset(
     """a area link meta base frame iframe option html img body title""".split()
 )
 CHUNK = ""  # the token that stands for a chunk
+_ASIDE, _ASIDE_END = "<aside", "</aside"
 # Twenty times the links that are taken from a page, each of half a KB.
 MAX_ELEMENTS = 100_000
 MAX_TITLE = 1000  # characters
@@ -51,6 +53,12 @@ class Linearized:
     chunks: tuple[str, ...]
     elements: tuple[Element, ...]  # in document order, head included
     title: str
+
+    @property
+    def lang(self) -> str | None:
+        """What `<html lang>` says."""
+        found = (e.attributes.get("lang") for e in self.elements if e.name == "html")
+        return next(found, None)
 
 
 # Attribute values are always quoted, and quotes in them escaped. A name may be anything
@@ -85,6 +93,7 @@ def linearize(text: str) -> Linearized:
     anchor_text: list[str] = []
     # four of five tags have been on the page before, and say nothing but their name
     silent: dict[str | None, str] = {}
+    asides = _Asides()
     for tag, chunk in _tags_and_chunks(text):
         token = silent.get(tag)
         if token is None and tag is not None:  # None: a comment
@@ -114,9 +123,9 @@ def linearize(text: str) -> Linearized:
                 # a web component that links
                 elements.append(Element(name, _attributes(rest), ""))
             else:
-                silent[tag] = token
+                silent[tag] = token = _ASIDE if is_furniture(name, rest) else token
         if token is not None and in_body:
-            tokens.append(token)
+            tokens.append(asides.token(tag, token) if token in asides.marks else token)
         if in_body and chunk and not chunk.isspace():
             folded = _fold(chunk)
             if folded:
@@ -127,6 +136,36 @@ def linearize(text: str) -> Linearized:
     if anchor:
         elements.append(_close(anchor, anchor_text))
     return Linearized(tuple(tokens), tuple(chunks), tuple(elements), title)
+
+
+class _Asides:
+    """Elements that are furniture by name or attributes, called `aside` at either end.
+
+    `marks`: the tokens that open one, or have the name of the innermost one.
+    """
+
+    def __init__(self) -> None:
+        self.marks: tuple[str, ...] = (_ASIDE,)
+        self._open: list[str] = []  # names
+        self._inside: list[int] = []  # elements of that name that are open in it
+
+    def token(self, tag: str | None, token: str) -> str:
+        """The token that stands for one of the marks."""
+        if token == _ASIDE:
+            self._open.append((tag or "").partition(" ")[0])
+            self._inside.append(0)
+        elif token[1] != "/":
+            self._inside[-1] += 1
+            return token
+        elif self._inside[-1]:
+            self._inside[-1] -= 1
+            return token
+        else:
+            self._open.pop()
+            self._inside.pop()
+        name = self._open[-1] if self._open else None
+        self.marks = (_ASIDE, f"<{name}", f"</{name}") if name else (_ASIDE,)
+        return _ASIDE if token == _ASIDE else _ASIDE_END
 
 
 def _tags_and_chunks(text: str) -> Iterator[tuple[str | None, str]]:

@@ -34,8 +34,12 @@ _DEPTHS = {
 }
 
 
-# Texts between two tags that are shorter are menus, dates and labels, not sentences.
+_LINK, _LINK_END = "<a", "</a"
+# Texts between two tags that are shorter, or of fewer words, are menus, dates and
+# labels, not sentences.
 _SENTENCE = 25
+_BLANKS = 3
+_WIDE, _WIDE_SENTENCE = "\u0e00", 10  # from Thai on a character is a syllable or a word
 # With fewer characters in sentences, a page is told by everything that it shows.
 _MIN_PROSE = 200
 
@@ -84,24 +88,43 @@ def _blocks(tokens: Sequence[str], chunks: Sequence[str]) -> Iterator[Block]:
         yield Block(open_blocks[-1] if open_blocks else "body", " ".join(texts), False)
 
 
-def prose(tokens: Sequence[str], chunks: Sequence[str]) -> tuple[str, str]:
-    """The page's text for a language detector, as (main text, all text); no code."""
+def prose(
+    tokens: Sequence[str], chunks: Sequence[str]
+) -> tuple[list[str], list[str], list[str]]:
+    """The chunks of a page for a language detector, no code: (own, main, rest).
+
+    The rest is in boilerplate; of the main text the sentences outside links are the
+    page's own: names of products and places, and titles of other pages, are left out.
+    """
+    own: list[str] = []
     main: list[str] = []
     rest: list[str] = []
-    skipping = 0
-    boilerplate = 0
+    skipping = boilerplate = 0
+    link = False  # they do not nest
     remaining = iter(chunks)
     for token in tokens:
         if token == CHUNK:
             chunk = next(remaining)
-            if not skipping:
-                (rest if boilerplate else main).append(chunk)
+            if skipping:
+                continue
+            if boilerplate:
+                rest.append(chunk)
+                continue
+            main.append(chunk)
+            if not link and (
+                (len(chunk) >= _SENTENCE and chunk.count(" ") >= _BLANKS)
+                or (len(chunk) >= _WIDE_SENTENCE and chunk[0] >= _WIDE)
+            ):
+                own.append(chunk)
+        elif token == _LINK:
+            link = True
+        elif token == _LINK_END:
+            link = False
         elif token in _DEPTHS:
             code, frame = _DEPTHS[token]
             skipping = max(0, skipping + code)
             boilerplate = max(0, boilerplate + frame)
-    main_text = " ".join(main)
-    return main_text, f"{main_text} {' '.join(rest)}" if rest else main_text
+    return own, main, rest
 
 
 def prose_digest(chunks: Sequence[str]) -> str | None:

@@ -16,9 +16,11 @@ def texts(html: str) -> list[str]:
     return [text for _, text, _ in blocks(html)]
 
 
-def both(html: str) -> tuple[str, str]:
+def prose_of(html: str) -> tuple[str, str, str]:
+    """Own sentences, main text, all text."""
     page = linearize(html)
-    return prose(page.tokens, page.chunks)
+    own, main, rest = prose(page.tokens, page.chunks)
+    return " ".join(own), " ".join(main), " ".join(main + rest)
 
 
 def test_inline_markup_does_not_break_a_block():
@@ -82,21 +84,65 @@ def test_void_elements_hold_nothing():
 
 
 def test_prose_is_the_main_text_and_all_of_it():
-    main, everything = both("<nav>Home</nav><p>One <b>two</b></p><footer>End</footer>")
-    assert main == "One two"
-    assert everything == "One two Home End"
+    html = "<nav>Home</nav><p>One <b>two</b></p><footer>End</footer>"
+    assert prose_of(html)[1:] == ("One two", "One two Home End")
 
 
 def test_where_there_is_no_boilerplate_both_are_one():
-    main, everything = both("<p>a</p><p>b</p>")
-    assert main == everything == "a b"
+    assert prose_of("<p>a</p><p>b</p>")[1:] == ("a b", "a b")
+
+
+def test_sentences_outside_links_are_the_page_s_own():
+    sentence = "The ship comes into the harbour."
+    html = f"<h2>Harbour</h2><p>{sentence}</p><ul><li><a href=/>{sentence}</a></ul>"
+    assert prose_of(html)[0] == sentence
+    assert prose_of("<p>船は港に入りました。海は静かです。</p>")[0]
 
 
 @pytest.mark.parametrize("tag", ["pre", "code", "kbd", "samp", "textarea"])
 def test_code_is_not_prose(tag):
-    assert both(f"<p>a <{tag}>int main() <b>x</b></{tag}> b</p>")[0] == "a b"
+    assert prose_of(f"<p>a <{tag}>int main() <b>x</b></{tag}> b</p>")[1] == "a b"
 
 
 def test_menus_of_languages_are_no_prose():
     html = "<p>a</p><select><option>Afrikaans<option>Dansk</select>"
-    assert both(html) == ("a", "a")
+    assert prose_of(html)[1:] == ("a", "a")
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        "class=sidebar",
+        "class='left_sidebar x'",
+        "id=mainNav",
+        "role=navigation",
+        "class=cookie-consent",
+        "id=relatedPosts",
+        "class='box SITE-FOOTER'",
+    ],
+)
+def test_a_div_that_is_called_furniture_is_an_aside(attributes):
+    html = f"<div>a<div {attributes}>b<div>c</div>d</div>e</div>"
+    assert [text for _, text, boilerplate in blocks(html) if boilerplate] == [*"bcd"]
+    tokens = linearize(html).tokens
+    assert tokens.count("<aside") == tokens.count("</aside") == 1
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        "class='content has-sidebar'",
+        "class='article-body share'",
+        "class=modal-enabled",
+        "class=canoe",
+        "data-x=menu",
+        "",
+    ],
+)
+def test_a_div_of_text_or_layout_is_none(attributes):
+    found = blocks(f"<div {attributes}>b</div>")
+    assert found == [("div", "b", False)]
+
+
+def test_the_id_of_a_section_is_its_heading():
+    assert not any(b for *_, b in blocks("<section id=menu-options>b</section>"))
