@@ -95,7 +95,13 @@ class Links:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LexiconTable:
-    """A lexicon as probabilities, sorted by src, then trg."""
+    """A lexicon as probabilities, sorted by src, then trg.
+
+    Of each link's count one is left out: it may come from the very sentence that is
+    judged, since most lexicons were learned from the same pages (leaving one out,
+    Wuebker et al. 2010). What was seen once says nothing then. A dictionary, whose
+    links all count one, was not learned from any page.
+    """
 
     lexicon: Lexicon
     forward: NDArray[np.float32]
@@ -104,7 +110,12 @@ class LexiconTable:
     @classmethod
     def of(cls, lexicon: Lexicon) -> LexiconTable:
         """Compute the probabilities, once for all texts."""
-        return cls(lexicon, lexicon.p_trg(), lexicon.p_src())
+        left_out = 0 if (lexicon.count == 1).all() else 1
+        held: NDArray[np.float32] = (
+            np.maximum(lexicon.count - np.float32(left_out), 0) / lexicon.count
+        )
+        forward, backward = lexicon.p_trg() * held, lexicon.p_src() * held
+        return cls(lexicon, forward, backward)
 
     def between(self, src: Tokens, trg: Tokens) -> Prior:
         """The links that both texts have words of.
@@ -119,6 +130,7 @@ class LexiconTable:
         theirs, there = places_in(trg.vocabulary, self.lexicon.trg[entry])
         entry, ours, theirs = entry[there], ours[there], theirs[there]
         word = ~(src.is_number[ours] & trg.is_number[theirs])
+        word &= self.forward[entry] > 0
         entry = entry[word]
         return Prior(
             ours[word],
