@@ -56,7 +56,7 @@ def order_of(values: NDArray[Number]) -> NDArray[np.int64]:
 
 
 def _is_new(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """(values,): does each of some sorted values differ from the one before?"""
+    """(values,): whether each of some sorted values differs from the one before."""
     is_new = np.ones(len(values), bool)
     np.not_equal(values[1:], values[:-1], out=is_new[1:])
     return is_new

@@ -40,7 +40,7 @@ Segments = Mapping[Pair, Sequence[Segment]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson:
-    """What some pairs of a site taught."""
+    """The lexicon that some pairs of a site taught."""
 
     lexicon: Lexicon
     seeds: Sequence[Pair]  # the pairs that taught it
@@ -49,7 +49,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
-    """What is known of a site before a round."""
+    """All that is known of a site before a round."""
 
     given: Lexicon | None  # of earlier sites
     learned: Lexicon  # of this one: the last lesson that taught anything
@@ -61,12 +61,12 @@ class Knowledge:
 
     @classmethod
     def before(cls, texts: SiteTexts, given: Lexicon | None) -> Knowledge:
-        """What is known before the first round."""
+        """The knowledge before the first round."""
         nothing = Lexicon.empty(texts.collection.store.langs)
         return cls(given, nothing, given, texts.copies)
 
     def after(self, lesson: Lesson) -> Knowledge:
-        """What is known after a lesson; the lexicon stays if it taught nothing."""
+        """The knowledge after a lesson; the lexicon stays if it taught nothing."""
         known = replace(self, segments=lesson.segments)
         if not len(lesson.lexicon):
             return known
@@ -83,7 +83,7 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """What came of comparing the pages of a site once."""
+    """The result of comparing the pages of a site once."""
 
     near: Neighbours
     usual: float  # log length ratio of translations here
@@ -179,7 +179,7 @@ def compare(
 def neighbours(
     texts: SiteTexts, lexicon: Lexicon | None, *, seeding: bool
 ) -> Neighbours:
-    """What content proposes: for all pages, or, if they are too many, the rest."""
+    """The pages near in content: of all pages or, if too many, of those left."""
     profile, nothing = texts.profile, Neighbours()
     src, trg = texts.originals()
     limit = profile.max_content_pages
@@ -312,7 +312,7 @@ def learn(
     share: float,
     usual: float,
 ) -> Lesson:
-    """What the best of some pairs teach: `share` of them, if these are not few.
+    """A lexicon from the best of some pairs: `share` of them, if these are not few.
 
     `usual` is the log length ratio of translations here, as the last round saw it.
     """

@@ -122,7 +122,7 @@ class Rivals:
     refused: AbstractSet[Pair] = frozenset()  # candidates that no gate lets pass
 
     def margins(self, pair: Pair) -> Features:
-        """What URLs and links say of a pair, and how far off other pages are."""
+        """The features of URLs and links, and of how far off other pages are."""
         src, trg = self.texts.originals_of(pair)
         cosine = self.near.pairs.get((src, trg), 0.0)
         mutual = self.texts.declared.get(pair)
@@ -143,7 +143,7 @@ class Rivals:
     def likelihoods(
         self, pair: Pair, gained: Mapping[int, Mapping[int, float]]
     ) -> Features:
-        """How much better each page is explained by the other than by its rivals.
+        """The nats by which each page explains the other better than its rivals do.
 
         `gained`: of each page what it gains from others, see `page_gains`.
         """
@@ -208,7 +208,7 @@ class Rivals:
 def page_gains(
     texts: SiteTexts, near: Neighbours, lexicon: Lexicon, also: Iterable[Pair]
 ) -> dict[int, dict[int, float]]:
-    """What each page gains from those it may be paired with, the most first.
+    """The gain of each page from those it may be paired with, the most first.
 
     In nats a word; of its neighbours, of what URLs and links propose, and of `also`.
     """

@@ -20,7 +20,7 @@ _BLOCK_BUCKETS = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class RepeatedConfig:
-    """How many pages of a side may have a block that is a text of theirs."""
+    """The number of pages of a side that may have a block as text of theirs."""
 
     # Without blocks on more than max(5, 1 %) of a side's pages recall at 99 % precision
     # rises from .14 to .955 (docs/sources.md#repeated-blocks); here more may stay,
@@ -35,7 +35,7 @@ class RepeatedConfig:
 
 @dataclass(frozen=True, slots=True)
 class BoilerplateConfig(RepeatedConfig):
-    """Which blocks of a page are not its text."""
+    """The blocks of a page that are not its text."""
 
     # With fewer characters than this outside nav, header, footer and form, a page has
     # its text inside.

@@ -28,7 +28,7 @@ _NGRAM = 3
 
 @dataclass(frozen=True, slots=True)
 class CopiesConfig:
-    """Which pages are near-copies (`benchmarks.aligner_quality sensitivity`)."""
+    """The pages that are near-copies (`benchmarks.aligner_quality sensitivity`)."""
 
     as_near: float = 0.9  # of the best cosine: neighbours that may be copies
     # Of 3-grams. The pools count 0.8 as one page; here a wrong cluster loses a page.

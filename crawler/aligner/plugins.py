@@ -58,7 +58,7 @@ SHORT_NAMES: Mapping[Kind, Mapping[str, str]] = {
 
 
 def find(kind: Kind, name: str) -> Callable[..., Any]:  # Any: what it makes is its own
-    """What a name stands for; ProfileError if nothing does."""
+    """The class or function that a name means; ProfileError if none."""
     if path := SHORT_NAMES[kind].get(name):
         name = f"crawler.aligner.{path}"
     elif "." not in name:

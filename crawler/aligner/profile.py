@@ -20,7 +20,7 @@ from crawler.listings import is_listing
 
 @dataclass(frozen=True, slots=True)
 class GateConfig:
-    """Which pairs are refused as translations, whatever their score."""
+    """The pairs that are refused as translations, whatever their score."""
 
     min_size: int = 100  # characters of its own that a page must have
     min_main: int = 15  # of them, outside of menus
@@ -56,7 +56,7 @@ class GateConfig:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceConfig:
-    """How much neighbours count; `benchmarks.aligner_quality sensitivity` varies it."""
+    """The weight of neighbours (`benchmarks.aligner_quality sensitivity`)."""
 
     # That the next best page is this much further off in cosine is all that a margin
     # can say: a page without a partner has no near rival either.
@@ -69,7 +69,7 @@ class EvidenceConfig:
 
 @dataclass(frozen=True, slots=True)
 class BootstrapConfig:
-    """Which pairs teach a lexicon, and how often (docs/sources.md#the-lexicon)."""
+    """The pairs that teach a lexicon, and the rounds (docs/sources.md#the-lexicon)."""
 
     # Of the pairs, best first, in each round. Of the first 60 % of mutual neighbours 98
     # to 99 % are right, in manuals of six languages.
@@ -94,7 +94,7 @@ class BootstrapConfig:
 
 @dataclass(frozen=True, slots=True)
 class ScorersConfig:
-    """Which scorers compare two pages, and when; `plugins` lists their names."""
+    """The scorers that compare two pages; `plugins` lists their names."""
 
     # Asked of every candidate. The gates read overlap.identical and lengths.difference.
     cheap: tuple[Plugin, ...] = (Plugin("overlap"), Plugin("lengths"))
@@ -107,7 +107,7 @@ class ScorersConfig:
 
 @dataclass(frozen=True, slots=True)
 class AlignProfile:
-    """Which algorithms run, with the settings of each."""
+    """The algorithms that run, with the settings of each."""
 
     min_score: float = 0.5  # probability above which a pair is accepted
     gates: GateConfig = field(default_factory=GateConfig)
@@ -155,12 +155,12 @@ class AlignProfile:
 
     @property
     def floor(self) -> float:
-        """What scores less is neither accepted nor a seed."""
+        """The score below which a pair is neither accepted nor a seed."""
         return min(self.min_score, self.bootstrap.min_score)
 
     @property
     def shingles(self) -> ShinglesConfig:
-        """How n-grams are joined across sites: as `search` or `giant_search` has it."""
+        """Settings of the join of n-grams across sites: of `search`, `giant_search`."""
         for plugin in (self.search, self.giant_search):
             if plugin.use == "shingles":
                 config: ShinglesConfig = config_of("search", plugin)

@@ -78,7 +78,7 @@ def _cut(run: str) -> Iterator[str]:
 
 
 def dense_characters(text: str) -> int:
-    """How many Chinese, Japanese and Korean characters a text has.
+    """The number of Chinese, Japanese and Korean characters of a text.
 
     >>> dense_characters("非常口 exit 비상구")
     6

@@ -34,7 +34,7 @@ _VERSION = 2  # 2: of words the first five letters
 
 @dataclass(frozen=True, slots=True)
 class LexiconConfig:
-    """How a lexicon is learned."""
+    """Limits and thresholds of learning a lexicon."""
 
     iterations: int = 5  # as in docs/sources.md#the-lexicon
     min_probability: float = 0.02  # of the geometric mean of both directions

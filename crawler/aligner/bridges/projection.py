@@ -84,7 +84,7 @@ def translation_matrix(
 def word_counts(
     pages: Sequence[PageFeatures], vocabulary: NDArray[np.uint32]
 ) -> csr_matrix:
-    """How often each page has each word of a sorted vocabulary, which has them all."""
+    """(pages, words): counts of the words of a sorted vocabulary of all of them."""
     words = np.concatenate([page.words for page in pages])
     # one number for a page and a word: numbers are sorted in no time
     above = np.arange(len(pages) + 1, dtype=np.uint64) << np.uint64(32)

@@ -66,7 +66,7 @@ def align_blocks(
 
 
 def _costs(src: PageFeatures, trg: PageFeatures, usual: float) -> NDArray[np.float64]:
-    """What it costs to have each two blocks stand side by side."""
+    """The cost of having each two blocks stand side by side."""
     lengths = [
         np.log(page.block_sizes[:MAX_BLOCKS].astype(float) + 1) for page in (src, trg)
     ]
@@ -164,7 +164,7 @@ def _overlap(src: PageFeatures, trg: PageFeatures) -> NDArray[np.float64]:
 def _distinct_words(
     page: PageFeatures,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]:
-    """How many different words each block has; and (block, word) for each of them."""
+    """The number of different words of each block; (block, word) of each of them."""
     counts = page.block_words[:MAX_BLOCKS].astype(np.int64)
     words = page.words[: counts.sum()]
     block = np.repeat(np.arange(len(counts), dtype=np.uint64), counts)[: len(words)]

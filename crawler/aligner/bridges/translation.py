@@ -107,7 +107,7 @@ def lexicon_from_translations(
     langs: LangPair,
     config: LexiconConfig | None = None,
 ) -> Lexicon:
-    """What a translator from trg to src says of the words in some texts of trg."""
+    """A lexicon of what a translator from trg to src makes of some texts."""
     chosen = list(islice(dict.fromkeys(texts), MAX_TEXTS))
     ids = WordIds()
     segments = [

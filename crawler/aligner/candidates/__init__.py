@@ -1,1 +1,1 @@
-"""Candidate generators: who could be parallel with a page?"""
+"""Candidate generators: pages that could be parallel with a page."""

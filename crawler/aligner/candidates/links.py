@@ -45,7 +45,7 @@ class LinkCandidates:
 
 
 def declared_pairs(collection: SitePages) -> dict[tuple[int, int], bool]:
-    """(src, trg) → does each declare the other?"""
+    """(src, trg) → whether each declares the other."""
     declared = set(collection.declared())
     fan_in: defaultdict[int, int] = defaultdict(int)
     for source, target in declared:

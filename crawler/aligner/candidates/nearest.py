@@ -24,7 +24,7 @@ _Best = tuple[NDArray[np.float32], NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True)
 class NearestConfig:
-    """How many candidates."""
+    """The number of candidates."""
 
     # In manuals the right page is among the first 8 in 99.7 %
     # (docs/sources.md#alignment-by-content).

@@ -1,4 +1,4 @@
-"""Order: have two pages their common n-grams in the same order?
+"""Order: whether two pages have their common n-grams in the same order.
 
 Uszkoreit et al. (2010), section 2.2: the n-grams that both pages have, each in the
 order of its page, are two permutations; their normalised edit distance (Cormode et al.

@@ -34,7 +34,7 @@ class Plan:
 
     @property
     def is_brute_force(self) -> bool:
-        """Is every page compared with every other?"""
+        """Whether every page is compared with every other."""
         return self.tables == 0
 
 

@@ -27,7 +27,7 @@ _OCTAVES = 17  # of a chunk's length, which is below 2¹⁶
 
 @dataclass(frozen=True, slots=True)
 class ShapesConfig:
-    """How many pages are aligned, and which pages of few words."""
+    """The pages that are aligned: how many, and those of few words."""
 
     # Among the first 20 the right page is in 98 to 100 %
     # (docs/sources.md#alignment-by-content).
@@ -44,7 +44,7 @@ class ShapesConfig:
     min_margin: float = 0.1
 
     def has_few_words(self, page: PageFeatures) -> bool:
-        """Does a page have few words, and a shape?"""
+        """Whether a page has few words, and tags enough to have a shape."""
         few = len(page.words) < self.few_words
         return few and len(set(page.markup)) >= self.min_tags
 

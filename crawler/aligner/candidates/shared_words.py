@@ -25,7 +25,7 @@ from crawler.protocols import SitePages
 
 @dataclass(frozen=True, slots=True)
 class SharedWordsConfig:
-    """How many words of a page are compared."""
+    """The words of a page that are compared."""
 
     max_words: int = 200  # the rarest of a page; 100 lose 0.4 points of recall
     nearest: NearestConfig = field(default_factory=NearestConfig)

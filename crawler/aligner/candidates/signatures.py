@@ -150,7 +150,7 @@ def _signs(
     bits: int,
     draw: Callable[[tuple[int, int]], NDArray[np.float32]],
 ) -> Signatures:
-    """Is the product with each of `bits` random vectors 0 or more?"""
+    """Bits: whether the product with each of `bits` random vectors is 0 or more."""
     signs = np.zeros((vectors.shape[0], _padded(bits)), np.uint8)
     for start in range(0, bits, _WORD):  # 64 at a time, to bound memory
         width = min(_WORD, bits - start)

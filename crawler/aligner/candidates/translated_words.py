@@ -20,7 +20,7 @@ from crawler.protocols import SitePages
 
 @dataclass(frozen=True, slots=True)
 class TranslatedWordsConfig:
-    """How pages are weighed and compared."""
+    """Weights and limits of the comparison."""
 
     projection: ProjectionConfig = field(default_factory=ProjectionConfig)
     # Through a lexicon the right page is the nearest nine times in ten.

@@ -1,1 +1,1 @@
-"""Pair scorers: how parallel are two pages?"""
+"""Pair scorers: features that say how parallel two pages are."""

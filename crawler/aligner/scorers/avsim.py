@@ -1,4 +1,4 @@
-"""AVSIM: how alike are the blocks of two pages that stand side by side?
+"""AVSIM: the likeness of the blocks of two pages that stand side by side.
 
 Blocks are aligned one to one, in reading order, so that they are as alike as can be;
 the mean over those that found a partner is the score. So a heading counts as much as
@@ -121,7 +121,7 @@ class BlockWords:
         return cls(words, counts, sizes.astype(np.float32), starts, block, count)
 
     def lengths_of(self, pages: Numbers) -> NDArray[np.float32]:
-        """How many words the blocks of some pages have, page after page."""
+        """(blocks,): the number of words of each block, page after page."""
         first = np.cumsum(self.blocks) - self.blocks
         return self.lengths[ranges(first[pages], self.blocks[pages])]
 

@@ -149,14 +149,14 @@ Content = Literal["words", "lexicon"]  # by what content was compared
 
 @dataclass(frozen=True, slots=True)
 class TreeConfig:
-    """Which tree a profile means."""
+    """The tree that a profile means."""
 
     folder: str = ""  # of files as `training.align_weights` writes; "": the shipped one
 
 
 @dataclass(frozen=True, slots=True)
 class LogisticConfig:
-    """Which weights a profile means, and what it adds to them."""
+    """The weights that a profile means, and those that it adds."""
 
     folder: str = (
         ""  # of files as `training.align_weights` writes; "": the shipped ones

@@ -1,4 +1,4 @@
-"""What does a difference of two pages mean on their site?
+"""Isotonic regression: what a difference of two pages means on their site.
 
 On one site a translation has the markup of its original to the tag, and a page that
 differs in one tag of ten is another page; on another site every language has its own
@@ -41,7 +41,7 @@ _MIN_KNOWN = 20  # right pairs, and wrong ones; fewer tell no share of one in tw
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SiteDifferences:
-    """What the known pairs of a site say of differences."""
+    """The evidence of differences, as the known pairs of a site show it."""
 
     # of each feature the upper bounds of ranges of a difference, and the nats of each
     steps: Mapping[str, tuple[list[float], list[float]]] = field(default_factory=dict)

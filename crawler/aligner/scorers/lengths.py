@@ -1,4 +1,4 @@
-"""Do the lengths of two pages, and the numbers in them, agree?
+"""Lengths: how well the lengths of two pages, and the numbers in them, agree.
 
 In: CandidatePair, boilerplate removed.  Out: lengths.difference, the distance of the
 log length ratio from what is usual; numbers.cosine, over the numbers alone, each

@@ -1,4 +1,4 @@
-"""How much better does a page explain another than its language does?
+"""Likelihood: how much better a page explains another than its language does.
 
 Each page is a language model, through the lexicon that of the other language too; a
 word f of page D' then has the probability α p(f) + (1 - α) Σ p(f|e) p(e|D). The gain of
@@ -43,7 +43,7 @@ def gains(
     pairs: Sequence[tuple[int, int]],
     lexicon: Lexicon,
 ) -> NDArray[np.float64]:
-    """What the src page and what the trg page of each pair gains: shape (pairs, 2).
+    """(pairs, 2): the gains of the src page and of the trg page of each pair.
 
     `pairs` number the pages of both sides.
     """
@@ -69,7 +69,7 @@ def _gains(
     pairs: NDArray[np.int64],
     bridge: csr_matrix,
 ) -> NDArray[np.float64]:
-    """What the page of each pair (model, page) gains.
+    """(pairs,): the gain of the page of each pair (model, page).
 
     `models` and `pages` count words, a row for each; `bridge` has p(word of a page |
     word of a model).

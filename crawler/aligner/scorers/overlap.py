@@ -1,4 +1,4 @@
-"""What two pages hold in common as it is: untranslated text, outside links, images.
+"""Overlap: untranslated text, outside links and images that two pages both have.
 
 Copies that were never translated are the commonest lie of hreflang: the page has the
 right address, the right `lang`, a translated menu, and the text of the other language.

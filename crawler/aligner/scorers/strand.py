@@ -49,7 +49,7 @@ class StrandScorer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alignments:
-    """How the pages of some pairs are aligned."""
+    """The alignments of the pages of some pairs."""
 
     dp: NDArray[np.float64]  # of each pair: the share of tokens without partner
     pair: NDArray[np.int64]  # of each two aligned chunks: the number of their pair

@@ -1,4 +1,4 @@
-"""tsim: how many words of two pages translate each other?
+"""tsim: the share of the words of two pages that translate each other.
 
 Resnik & Smith (2003), section 3: the two-word links of a best matching of the words,
 over all links, where a word without a partner is linked to NULL. The matching is found
@@ -91,12 +91,12 @@ class PageWords:
 
     @property
     def lengths(self) -> Numbers:
-        """How many different words each page has."""
+        """(pages,): the number of different words of each page."""
         return np.diff(self.starts)
 
     @property
     def counts(self) -> Numbers:
-        """How often each word comes on its page."""
+        """(words,): how often each word comes on its page."""
         return np.bincount(self.number, minlength=len(self.words))
 
 
@@ -216,7 +216,7 @@ def competitive(
 
 
 def _is_first(numbers: Numbers, size: int) -> NDArray[np.bool_]:
-    """Which of some numbers, each below `size`, come for the first time."""
+    """(numbers,): whether each number, below `size`, comes for the first time."""
     first = np.empty(size, np.int64)
     places = np.arange(len(numbers))
     first[numbers[::-1]] = places[::-1]  # what is written last stays
