@@ -39,6 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--teacher", required=True, metavar="MODEL", help="a trained encoder"
     )
     distil.set_defaults(profile="compact")
+    adapt = kinds.add_parser(
+        "adapt",
+        help="go on from the shipped language model with what crawls found",
+        description=(
+            "Continue the hashed language model on the pages of runs. What it knew is"
+            " kept: a reference may lose half a point of macro F1."
+        ),
+    )
+    adapt.add_argument("runs", nargs="+", metavar="RUN")
+    adapt.add_argument("--data", type=Path, help="tables whose dev is the reference")
+    adapt.add_argument("--out", type=Path, default=Path("runs/adapted"))
+    adapt.add_argument("--weights", help="to go on from (those that ship)")
+    adapt.set_defaults(start=_adapt, keys=False)
 
 
 def _kind(kinds: Any, kind: str, purpose: str, start: Any) -> argparse.ArgumentParser:
@@ -139,6 +152,12 @@ def _values_of(values: Sequence[str], kind: str) -> list[str]:
     """Those of a kind; `language.` and `pair.` before a key say which kind is meant."""
     other = {"language": "pair.", "pair": "language."}[kind]
     return [v.removeprefix(f"{kind}.") for v in values if not v.startswith(other)]
+
+
+def _adapt(args: argparse.Namespace) -> None:
+    from training.adapt import adapt
+
+    adapt(args.runs, args.out, args.data, args.weights)
 
 
 def _distil(args: argparse.Namespace) -> None:
