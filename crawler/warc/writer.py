@@ -233,7 +233,7 @@ class WarcWriter:
                 continue
             break
         info = {
-            "software": f"Bifocal/{version('bifocal')}",
+            "software": f"Bifocal/{version('bifocal-crawler')}",
             "format": "WARC File Format 1.1",
             "conformsTo": _FORMAT,
             **config.info,
