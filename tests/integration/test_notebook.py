@@ -33,5 +33,5 @@ def test_every_cell_gives_what_is_shown(tmp_path, monkeypatch):
         NOTEBOOK.write_text(f"{text}\n", "utf-8")
     shown = json.loads(NOTEBOOK.read_text("utf-8"))
     assert outputs(made) == outputs(shown)
-    assert "186 pages, 36 pairs" in json.dumps(shown)
+    assert "186 pages, 37 pairs" in json.dumps(shown)
     assert not re.search(r"/(home|tmp|root)/", NOTEBOOK.read_text("utf-8"))
