@@ -25,9 +25,11 @@ def check_settings(settings: BaseSettings, defaults: BaseSettings) -> None:
 
     And for a name on the command line that is nearly that of a setting.
     """
+    # a model's weights: without them it takes those that ship
+    known = {*map(str, defaults), "URL_LANGUAGE_MODEL_DIR", "URL_PAIR_MODEL_DIR"}
     for name in settings:
-        if name not in defaults and settings.getpriority(name) == _COMMAND_LINE:
-            close = get_close_matches(name.upper(), [str(n) for n in defaults], 1, 0.8)
+        if name not in known and settings.getpriority(name) == _COMMAND_LINE:
+            close = get_close_matches(name.upper(), sorted(known), 1, 0.8)
             if close:
                 raise ProfileError(
                     f"{name}: not a setting (did you mean {close[0]}? docs/settings.md"

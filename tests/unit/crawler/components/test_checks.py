@@ -27,3 +27,12 @@ def test_numbers_may_be_written_as_text():
     given = {"RETRY_TIMES": "3", "DOWNLOAD_DELAY": "1e-2", "SITEMAPS": "0"}
     check_settings(Settings(given), DEFAULTS)
     check_settings(DEFAULTS, DEFAULTS)
+
+
+def test_the_weights_of_a_model_may_be_named():
+    given = Settings()
+    given.set("URL_PAIR_MODEL_DIR", "runs/pair", "cmdline")
+    check_settings(given, Settings({"URL_PAIR_MODEL": "models.rules.UrlPairRules"}))
+    given.set("URL_PAIR_MODEL_DIRR", "runs/pair", "cmdline")
+    with pytest.raises(ProfileError, match="did you mean URL_PAIR_MODEL_DIR"):
+        check_settings(given, DEFAULTS)
