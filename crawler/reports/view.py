@@ -55,7 +55,7 @@ class Sentences:
         return counted
 
     def _add(self, cells: Mapping[str, str]) -> None:
-        score = min(max(float(cells["aligner_score"]), 0.0), 1.0)
+        score = min(max(0.0, float(cells["aligner_score"])), 1.0)  # 0 for nan
         self.scores[min(int(score * BINS), BINS - 1)] += 1
         self.pairs += 1
         for lengths, side in (

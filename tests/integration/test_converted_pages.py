@@ -271,5 +271,5 @@ def test_an_extra_that_is_missing_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(commands, "environment", lambda *_: there)
     done = crawl("https://example.org/", "en,is", tmp_path / "run", PDF=True)
     assert error_line(done) == (
-        "PDF needs an extra that is not installed: pip install -e '.[pdf]'"
+        "PDF needs an extra that is not installed: pip install 'bifocal-crawler[pdf]'"
     )

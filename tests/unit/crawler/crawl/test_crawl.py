@@ -77,7 +77,7 @@ def test_a_replay_without_scrapy_gives_what_scrapy_gives(tmp_path):
     world = ReplayWorld.open(recording)
     summary = replay(str(DEMO_SEEDS), "en,is", settings(ours.path), world)
     assert summary.error is None
-    assert "found 36 document pairs" in summary.text
+    assert "found 37 document pairs" in summary.text
     done = crawl(DEMO_SEEDS, "en,is", theirs.path, REPLAY_WARCS=recording)
     assert done.returncode == 0, done.stderr
     assert [v["url"] for v in ours.visits] == [v["url"] for v in theirs.visits]
