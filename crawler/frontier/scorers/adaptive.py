@@ -23,11 +23,9 @@ nothing has to be tuned for a site.
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from crawler.data import (
     KnownUrl,
@@ -49,7 +47,6 @@ from crawler.frontier.scorers.known_urls import (
     DECLARED,
     GONE,
     NEITHER,
-    NOBODY,
     SRC,
     TRG,
     WORDS,
@@ -58,7 +55,7 @@ from crawler.frontier.scorers.known_urls import (
     counts_of,
 )
 from crawler.frontier.scorers.link_lists import aligned
-from crawler.frontier.stores.journal import batched
+from crawler.frontier.scorers.saved_state import packed, unpacked
 from crawler.protocols import UrlLanguageModel, UrlPairModel
 from crawler.switchers import declared_language
 
@@ -73,8 +70,6 @@ _ALIKE = 0.1
 # URLs that share words with a new one and become hypotheses, and P(one is in each
 # language) from which they do.
 _MAX_SIMILAR, _TWO_LANGUAGES = 2, 0.5
-# Rows of a part of the saved state: 10 ms, a page's time.
-_PART = 500
 # What counts as a rise: less changes no order that matters and costs a push.
 _MIN_RISE = 1e-3
 
@@ -215,50 +210,15 @@ class AdaptiveScorer:
         becomes of a URL between it and its row is in the row alone.
         """
         self._settle()
-        return self._packed(self.expected.state(), list(self.known.records))
-
-    def _packed(
-        self, counts: Mapping[str, Mapping[Any, Any]], names: Sequence[str]
-    ) -> Iterator[bytes]:
-        yield _pack({table: [] for table in counts})
-        for table, items in counts.items():
-            for some in batched(items.items(), _PART):
-                yield _pack({table: some})
-        for urls in batched(names, _PART):
-            yield _pack({"urls": list(self._rows(urls))})
-
-    def _rows(self, names: Iterable[str]) -> Iterator[dict[str, Any]]:
-        """What is known of some URLs, others by their numbers."""
-        known = self.known
-        for name in names:
-            if name not in known.records:  # forgotten by now
-                continue
-            url = known.resolve(known.records[name])
-            if name != url.url:
-                yield {"url": name, "moved_to": url.number}
-                if url.url in known.records:  # it has a row of its own
-                    continue
-            yield {
-                "url": url.url,
-                "number": url.number,
-                "outcome": url.outcome,
-                "paired": url.paired,
-                "copy": url.copy,
-                "language": url.language,
-                "sources": url.sources,
-                "model": url.model,  # whole: near ties would come out otherwise
-                "score": url.score,
-                "partners": [
-                    (known.resolve(other).number, kind)
-                    for other, kind in url.partners.items()
-                ],
-                "links": [known.resolve(link).number for link in url.links],
-            }
+        return packed(self.expected.state(), self.known)
 
     def restore(self, state: Iterable[bytes], known: Iterable[KnownUrl]) -> None:
         """Go on from a saved state; what was fetched since it was saved counts now."""
         try:
-            self._read_state(state)
+            counts = unpacked(state, self.known)
+            if counts:
+                self.expected.restore(counts)
+                self.expected.copies.leads_on((), map(parts_of, self.known.records))
         except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
             raise FrontierError(
                 f"what the scorer had learned cannot be read: {error!r} (it was written"
@@ -292,45 +252,6 @@ class AdaptiveScorer:
                 self.expected.record_outcome(record, self.expected.outcome(url.lang))
             case _:
                 self.expected.record_outcome(record, GONE)
-
-    def _read_state(self, state: Iterable[bytes]) -> None:
-        counts: dict[str, dict[Any, Any]] = {}
-        numbered: dict[int, UrlRecord] = {}
-        moved: dict[str, int] = {}
-        others: list[tuple[UrlRecord, Any, Any]] = []  # that a URL names by number
-        for part in state:
-            tables = json.loads(zlib.decompress(part))
-            for row in tables.pop("urls", ()):
-                if "moved_to" in row:
-                    moved[row["url"]] = row["moved_to"]
-                elif row["number"] not in numbered:
-                    url = numbered[row["number"]] = self._read_row(row)
-                    others.append((url, row["partners"], row["links"]))
-            for table, items in tables.items():
-                counts.setdefault(table, {}).update(items)
-        if not counts:
-            return
-        known = self.known
-        for name, number in moved.items():
-            if number in numbered:
-                known.records[name] = numbered[number]
-                known.name(name, numbered[number])
-        for url, partners, links in others:
-            found = {numbered[n]: kind for n, kind in partners if n in numbered}
-            url.partners = found or NOBODY
-            url.links = tuple(numbered[n] for n in links if n in numbered)
-        known.recount()
-        self.expected.restore(counts)
-        self.expected.copies.leads_on((), map(parts_of, known.records))
-
-    def _read_row(self, row: Mapping[str, Any]) -> UrlRecord:
-        url = self.known.add(Link(row["url"]))
-        url.link = None
-        url.outcome, url.paired, url.copy = row["outcome"], row["paired"], row["copy"]
-        url.language, url.score = row["language"], row["score"]
-        url.sources = counts_of(*row["sources"])
-        url.model = tuple(row["model"]) if row["model"] else None
-        return url
 
     def _forget(self) -> None:
         """Let the oldest quarter of the URLs go: the web has no end, memory has.
@@ -467,7 +388,3 @@ class AdaptiveScorer:
                 url.score = score
                 risen.append(ScoredUrl(url.link, score, evidence))
         return risen
-
-
-def _pack(tables: Mapping[str, Any]) -> bytes:
-    return zlib.compress(json.dumps(tables, separators=(",", ":")).encode(), 1)
