@@ -57,7 +57,8 @@ def test_the_demo_world(langs, floor):
     [
         # 0.875; breadth first 0.559. With a language model that was two points worse on
         # test it was 0.915: its 34 pairs come in another order by chance.
-        ("irhpcwiki.hi.is", "en-is", 0.86),
+        # .86 until a page's language was decided on its own text; it is .8551 since
+        ("irhpcwiki.hi.is", "en-is", 0.85),
         ("vuejs.org", "en-ja", 0.98),  # 0.997
         ("fullstackopen.com", "en-fi", 0.96),  # 0.984; breadth first 0.699
     ],

@@ -123,6 +123,14 @@ def test_partners_are_mutual_and_the_weight_is_that_of_the_records(names, todo):
     assert known.weight == before
 
 
+def test_redirects_in_a_circle_come_to_an_end():
+    known = KnownUrls(PAIR)
+    a, b, c = (f"https://a.example/{n}" for n in "abc")
+    for url, target in ((c, a), (a, b), (b, c), (a, c), (c, b)):
+        known.move(url, Link(target))
+    assert len({known.resolve(known.records[url]).url for url in (a, b, c)}) == 1
+
+
 anchors = st.one_of(
     st.text(max_size=30),
     st.builds(

@@ -214,10 +214,11 @@ class KnownUrls:
     def move(self, url: str, link: Link) -> None:
         """Record a redirect: both URLs have one record from now on."""
         old = self.records.get(url)
-        new = self.records.get(link.url) or self.add(link)
+        # What a chain of redirects ends at: a chain may come back to its start.
+        new = self.resolve(self.records.get(link.url) or self.add(link))
         if old is None:
             self.weight += _weight(url)
-        if old is None or old is new:
+        if old is None or self.resolve(old) is new:
             self.records[url] = new
             return
         for other, kind in old.partners.items():

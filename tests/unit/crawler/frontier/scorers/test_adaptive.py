@@ -307,7 +307,7 @@ def test_a_resumed_crawl_goes_on_in_the_same_order(cut, tmp_path):
 def test_a_kill_while_what_was_learned_is_saved(cut, tmp_path, monkeypatch):
     monkeypatch.setattr("crawler.frontier.learned.MIN_SAVE", 20)
     monkeypatch.setattr("crawler.frontier.learned.SAVE_SHARE", 0.0)
-    monkeypatch.setattr("crawler.frontier.scorers.adaptive._PART", 50)
+    monkeypatch.setattr("crawler.frontier.scorers.saved_state._PART", 50)
     world = ReplayWorld.open(DEMO / "demo.warc.gz")
     path, fetched = tmp_path / "frontier.sqlite", {}
     first = order_of(path, world, cut, fetched, killed=True)
