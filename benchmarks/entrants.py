@@ -316,7 +316,8 @@ def crawl(name: str, options: dict[str, Any]) -> None:
         if wants_process(read):
             arguments["child"] = start_child(read)
     Stopwatch.finish = options["finish"]
-    settings.set("EXTENSIONS", {**settings["EXTENSIONS"], Stopwatch: 1}, "cmdline")
+    # Before the crawl's own: the last page is marked, then the final pairs are made.
+    settings.set("EXTENSIONS", {**settings["EXTENSIONS"], Stopwatch: -1}, "cmdline")
     process = AsyncCrawlerProcess(settings)
     quiet_scrapy()
     process.crawl(process.create_crawler(spider), **arguments)
