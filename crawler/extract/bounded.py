@@ -29,6 +29,9 @@ logger = logging.getLogger(__name__)
 
 KILLED = "unreadable/killed"  # the reason of a page that ends processes
 _DEATHS = 2  # with a page in hand; then it is not read again
+# The same where one process does everything, as in `bifocal align --jobs 1`: who stops
+# and resumes such a run often may stop it twice at one page.
+PATIENT = 3
 _MAX_NAME = 2_000  # characters of a page's name: those of the longest URL
 _SIZES = Path("/proc/self/statm")  # of this process, in pages of memory
 _HARD = 2  # times the seconds of a page: what the reader does not hear ends the process
@@ -55,14 +58,20 @@ class ReadingNote:
     A second file, with the suffix `.jsonl`, counts the deaths with a page in hand.
     """
 
-    def __init__(self, path: Path, file: int, deaths: Counter[str]) -> None:
+    def __init__(
+        self, path: Path, file: int, deaths: Counter[str], enough: int
+    ) -> None:
         self._path = path
         self._file = file
         self._deaths = deaths
+        self._enough = enough
 
     @classmethod
-    def open(cls, path: Path) -> Self:
-        """Open the note, and count what was in hand when a process ended."""
+    def open(cls, path: Path, enough: int = _DEATHS) -> Self:
+        """Open the note, and count what was in hand when a process ended.
+
+        `enough`: deaths with a page in hand after which it is not read again.
+        """
         log = path.with_name(path.name + ".jsonl")
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -76,12 +85,13 @@ class ReadingNote:
             raise RunDirError(
                 f"{path}: cannot be written: {error.strerror} (free space and rights?)"
             ) from error
-        return cls(path, file, Counter(n for line in counted for n in _names(line)))
+        deaths = Counter(name for line in counted for name in _names(line))
+        return cls(path, file, deaths, enough)
 
     @property
     def killers(self) -> frozenset[str]:
         """The pages that are not read any more."""
-        return frozenset(n for n, deaths in self._deaths.items() if deaths >= _DEATHS)
+        return frozenset(n for n, d in self._deaths.items() if d >= self._enough)
 
     def is_suspect(self, name: str) -> bool:
         """Whether a process ended with this page in hand."""
@@ -89,7 +99,7 @@ class ReadingNote:
 
     def is_killer(self, name: str) -> bool:
         """Whether this page is not to be read any more."""
-        return self._deaths[name[:_MAX_NAME]] >= _DEATHS
+        return self._deaths[name[:_MAX_NAME]] >= self._enough
 
     @contextmanager
     def holding(self, names: Sequence[str]) -> Iterator[None]:

@@ -19,7 +19,7 @@ import numpy as np
 from crawler.aligner.profile import AlignProfile
 from crawler.atomic import atomic_file
 from crawler.data import Lang, LangPair, PairScore, Site
-from crawler.extract.bounded import PageReader, ReadingNote
+from crawler.extract.bounded import PATIENT, PageReader, ReadingNote
 from crawler.realign.matching_ngrams import MatchingNgrams, Rows, Shards
 from crawler.realign.request import AlignRequest, load_lexicon
 from crawler.realign.shuffle import Places, write_records
@@ -62,7 +62,7 @@ def extract_piece(
     extraction = Extraction()
     wanted = _revisits(revisits, revisits.stat().st_mtime_ns) if revisits else None
     extractor = _extractor(request.langs, request.documents)
-    note = ReadingNote.open(path.with_suffix(".reading"))
+    note = ReadingNote.open(path.with_suffix(".reading"), PATIENT)
     reader = PageReader(note=note)
     records = extract(piece, extractor, extraction, wanted, reader)
     write_records(path, records, request.langs)

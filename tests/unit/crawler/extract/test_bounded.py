@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from crawler.errors import RunDirError
-from crawler.extract.bounded import KILLED, PageReader, ReadingLimits, ReadingNote
+from crawler.extract.bounded import (
+    KILLED,
+    PATIENT,
+    PageReader,
+    ReadingLimits,
+    ReadingNote,
+)
 from crawler.extract.document import Reading
 
 HERE = "https://a.example/x"
@@ -91,6 +97,15 @@ def test_a_page_in_hand_at_two_deaths_is_not_read_again(tmp_path):
     assert twice.killers == {HERE}
     twice.close()
     assert ReadingNote.open(path).is_killer(HERE)
+
+
+def test_a_run_that_is_often_stopped_gives_a_page_another_chance(tmp_path):
+    path = tmp_path / "reading"
+    for _ in range(2):
+        dies(path, HERE)
+    assert not ReadingNote.open(path, PATIENT).is_killer(HERE)
+    dies(path, HERE)
+    assert ReadingNote.open(path, PATIENT).is_killer(HERE)
 
 
 def test_pages_that_were_dealt_with_are_not_suspect(tmp_path):
