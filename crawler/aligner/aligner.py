@@ -25,10 +25,11 @@ from crawler.aligner.features import Featurizer
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.plugins import make
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.scoring import PairJudge
+from crawler.aligner.scoring import PairJudge, named_by
 from crawler.aligner.seed_groups import merge_lexicons, seed_groups
 from crawler.aligner.site import SiteResult, align_first_look, align_site
 from crawler.aligner.store import PageStore
+from crawler.aligner.verdicts import Verdicts
 from crawler.data import (
     CandidatePair,
     Document,
@@ -118,6 +119,10 @@ class Aligner:
         """The judge while sites are coming in: without a lexicon."""
         return PairJudge.of(self.profile, self._running)
 
+    @cached_property
+    def _verdicts(self) -> Verdicts:
+        return Verdicts(self.store, self.profile, self._running, self.known)
+
     def put(self, document: Document) -> AddedPage | None:
         """Take a page that is to be compared; None: there is nothing to compare.
 
@@ -167,6 +172,39 @@ class Aligner:
         ]
         return [pair for found in self._provisional(added) for pair in found]
 
+    def verdict(self, url_a: str, url_b: str) -> float | None:
+        """P(two pages are a pair), on all that is known now: they are compared.
+
+        None: not enough evidence yet (`crawler.aligner.verdicts`), for example because
+        one of them was not added, or has no text of its own. 0: they cannot be one.
+        """
+        return self.verdicts([(url_a, url_b)])[0]
+
+    def verdicts(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
+        """The verdict on each pair of addresses; many at once cost less."""
+        found: list[float | None] = [None] * len(pairs)
+        candidates = []
+        for number, ends in enumerate(pairs):
+            src, trg = (self._pages_at(ends, lang) for lang in self.langs)
+            if max(len(src), len(trg)) > 1 and not (src and trg):
+                found[number] = 0.0  # both are in one language
+            for page in src[:1]:
+                [features] = self.store.get([page])
+                proposed = [
+                    g.name for g in self.generators if {*trg} & {*g.add(features)}
+                ]
+                added = AddedPage(page, features, {t: {*proposed} for t in trg[:1]})
+                candidates += [(number, pair) for _, pair in self._candidates(added)]
+        for (number, _), verdict in zip(
+            candidates, self._verdicts.of([pair for _, pair in candidates])
+        ):
+            found[number] = verdict
+        return found
+
+    def _pages_at(self, urls: Sequence[str], lang: Lang) -> list[int]:
+        """The pages in a language at some addresses."""
+        return [page for url in urls for page in self.store.known(url, lang)]
+
     def commit(self) -> None:
         """Make everything that was added survive a kill."""
         self.store.commit()
@@ -194,8 +232,7 @@ class Aligner:
         admitted = judge.admit([pair for *_, pair in candidates], counts)
         known = [(c, f) for c, f in zip(candidates, admitted) if f is not None]
         for (*_, pair), features in known:
-            features["handles.same"] = float("handles" in pair.found_by)
-            features["links.declared"] = 0.5 * ("links" in pair.found_by)
+            features |= named_by(pair.found_by)
         asked = [(pair, features) for (*_, pair), features in known]
         scores = judge.judge(asked, self.profile.min_score, counts)
         best: dict[int, tuple[PairScore, int]] = {}
@@ -204,7 +241,9 @@ class Aligner:
                 best[number] = score, other
         found: list[list[PairScore]] = [[] for _ in added]
         for number, (score, other) in best.items():
-            if self._is_progress(added[number].page, other, score):
+            ends = added[number].page, other
+            is_src = added[number].features.lang == self.langs.src
+            if self._is_progress(*(ends if is_src else ends[::-1]), score):
                 found[number].append(score)
         return found
 
@@ -224,11 +263,11 @@ class Aligner:
                 src, trg = (own, main) if is_src else (main, own)
                 yield other, CandidatePair(src, trg, frozenset(page.found[other]))
 
-    def _is_progress(self, page: int, other: int, pair: PairScore) -> bool:
+    def _is_progress(self, src: int, trg: int, pair: PairScore) -> bool:
         """Is a pair better than those of both its pages so far? If so, it is noted."""
-        if pair.score <= max(map(self.store.best_emitted, (page, other))):
+        if pair.score <= max(map(self.store.best_emitted, (src, trg))):
             return False
-        self.store.emit(page, other, pair.score)
+        self.store.emit(src, trg, pair.score)
         self.counts["align/provisional"] += 1
         return True
 

@@ -7,7 +7,7 @@ or not even equal markup could lift them over the threshold.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from crawler.aligner.bridges.lexicon import Lexicon
@@ -140,6 +140,17 @@ class PairJudge:
     def _best_case(self, features: Features) -> float:
         """The highest score that the absent features allow."""
         return self.model.best_case(features | self.differences.features(features))
+
+
+def named_by(found_by: Collection[str]) -> Features:
+    """What URLs and links say of a pair while its site comes in.
+
+    That both pages declare each other is not asked then: one link counts.
+    """
+    return {
+        "handles.same": float("handles" in found_by),
+        "links.declared": 0.5 * ("links" in found_by),
+    }
 
 
 def _add(

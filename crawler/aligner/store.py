@@ -288,6 +288,13 @@ class PageStore:
         ).fetchone()[0]
         return float(found or 0.0)
 
+    def emitted(self, limit: int) -> list[tuple[int, int]]:
+        """The best pairs that were given out: (page of src, page of trg)."""
+        return self._db.execute(
+            "SELECT src, trg FROM emitted ORDER BY score DESC, src, trg LIMIT ?",
+            (limit,),
+        ).fetchall()
+
     def unpaired(self, site: str) -> set[int]:
         """The pages of a site that are in no pair that was given out."""
         return set(

@@ -240,3 +240,30 @@ def test_two_sites_do_not_meet():
         for page in english + icelandic:
             assert aligner.add(page) == []
         assert aligner.finish() == []
+
+
+def test_a_verdict_tells_a_pair_from_two_pages_and_from_too_little_evidence():
+    site = build_site(style="slug", concepts=60, switcher="page", untranslated=0.3)
+    english = [page for page in documents(site) if page.lang == "en"]
+    gold = dict(site.gold("en", "is"))
+    with Aligner(LANGS) as aligner:
+        assert aligner.verdict(*next(iter(gold.items()))) is None  # neither is known
+        for document in documents(site):
+            aligner.add(document)
+        right = aligner.verdicts([*gold.items()])
+        # nobody names these pairs; that they are wrong is learned from the others
+        wrong = aligner.verdicts([*zip(gold, [*gold.values()][1:])])
+        same = aligner.verdict(english[0].url, english[1].url)
+    assert same == 0.0
+    assert sum(p is not None and p > 0.8 for p in right) >= 0.9 * len(right)
+    assert sum(p is not None and p < 0.2 for p in wrong) >= 0.9 * len(wrong)
+
+
+def test_two_pages_whose_words_no_lexicon_covers_are_not_refused_yet():
+    site = build_site(style="slug", concepts=2, switcher="none", untranslated=0.0)
+    with Aligner(LANGS) as aligner:
+        for document in documents(site):
+            aligner.add(document)
+        verdicts = aligner.verdicts([*site.gold("en", "is")])
+    assert verdicts
+    assert all(verdict is None or verdict >= 0.5 for verdict in verdicts)
