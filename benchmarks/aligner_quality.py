@@ -3,7 +3,6 @@
     python -m benchmarks.aligner_quality sites WORLDS     recorded sites, URLs and links
     python -m benchmarks.aligner_quality noisy WORLDS     the same on messy ones
     python -m benchmarks.aligner_quality pools POOLS      content only: no URL, no link
-    python -m benchmarks.aligner_quality profiles POOLS   the same by papers' settings
     python -m benchmarks.aligner_quality stress POOLS     content only, and little of it
     python -m benchmarks.aligner_quality sensitivity POOLS    tuned numbers, changed
     python -m benchmarks.aligner_quality speed POOLS      pages a second, one core
@@ -58,7 +57,6 @@ from crawler.unionfind import UnionFind
 from crawler.warc.reader import iter_pages
 
 RESULTS = Path(__file__).parent / "results"
-PROFILES = Path(__file__).parents[1] / "settings" / "align"
 SITE = "pool.example"
 _NEAR = 0.8
 # Everything is asked for, best first, as in the WMT16 task: recall is of all pairs that
@@ -304,18 +302,6 @@ def lexicon_of(documents: Sequence[Document], langs: LangPair) -> Lexicon | None
         return aligner.lexicon
 
 
-def profiles(folder: Path, names: Sequence[str]) -> Rows:
-    """The papers' ways to search, and to decide, over the same bootstrap."""
-    for pool, langs in chosen_pools(folder, names):
-        documents, truth, _ = read_pool(pool)
-        for path in sorted(PROFILES.glob("*.toml")):
-            profile = load_profile(AlignProfile, path)
-            profile = replace(profile, gates=_ALL.gates, min_score=_ALL.min_score)
-            found, seconds = align(documents, langs, profile)
-            figures = measure(found, truth, documents)
-            yield f"{pool.name} {path.stem}", figures | {"seconds": round(seconds, 1)}
-
-
 def without_lexicon() -> AlignProfile:
     return replace(_ALL, bootstrap=replace(_ALL.bootstrap, shares=()))
 
@@ -534,7 +520,6 @@ KINDS: dict[str, Callable[[Path, Sequence[str]], Rows]] = {
     "sensitivity": sensitivity,
     "speed": speed,
     "pools": pools,
-    "profiles": profiles,
     "stress": stress,
 }
 

@@ -36,7 +36,7 @@ from sklearn.tree import DecisionTreeClassifier
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.collection import Collection
 from crawler.aligner.profile import AlignProfile
-from crawler.aligner.scorers.combine import Content
+from crawler.aligner.scorers.combine import Content, Features
 from crawler.config import Plugin, load_profile
 from crawler.data import Document, LangPair
 from crawler.errors import UsageError
@@ -64,6 +64,12 @@ _COMMON = (
 FEATURES: Mapping[Content, Sequence[str]] = {
     "words": _COMMON,
     "lexicon": [*_COMMON, "tsim.score"],
+}
+# Of the trees, those of Resnik & Smith (2003), sections 2.2.2 and 3.2.2.
+_STRAND = ["strand.dp", "strand.n", "strand.r", "strand.p"]
+TREE_FEATURES: Mapping[Content, Sequence[str]] = {
+    "words": _STRAND,
+    "lexicon": [*_STRAND, "tsim.score"],
 }
 # What a URL or a link says is not learned: on these sites it is nearly always right. It
 # outweighs the half of the pages that ALONE leaves without a version.
@@ -111,7 +117,8 @@ class Sample:
 class Rows:
     """The candidates that the truth judges."""
 
-    features: NDArray[np.float64]  # (candidates, features of the model)
+    features: NDArray[np.float64]  # (candidates, FEATURES)
+    strand: NDArray[np.float64]  # (candidates, TREE_FEATURES)
     evidence: NDArray[np.float64]  # of each the nats that are not fitted
     right: NDArray[np.bool_]
 
@@ -204,18 +211,22 @@ def rows_of(samples: Sequence[Sample], content: Content, model: Plugin) -> Rows:
     if content == "words":
         profile = replace(profile, bootstrap=replace(profile.bootstrap, shares=()))
     rows = [row for sample in samples for row in _rows(sample, content, profile)]
-    features = np.array([f for f, _ in rows])
-    split = len(FEATURES[content])
-    weights = np.array([*EVIDENCE.values()])
-    right = np.array([right for _, right in rows])
-    return Rows(features[:, :split], features[:, split:] @ weights, right)
+
+    def table(names: Sequence[str]) -> NDArray[np.float64]:
+        return np.array([[f.get(name, 0.0) for name in names] for f, _ in rows])
+
+    return Rows(
+        table(FEATURES[content]),
+        table(TREE_FEATURES[content]),
+        table([*EVIDENCE]) @ np.array([*EVIDENCE.values()]),
+        np.array([right for _, right in rows]),
+    )
 
 
 def _rows(
     sample: Sample, content: Content, profile: AlignProfile
-) -> Iterator[tuple[list[float], bool]]:
-    """The features of every candidate that the truth judges; is it right?"""
-    names = [*FEATURES[content], *EVIDENCE]
+) -> Iterator[tuple[Features, bool]]:
+    """The features of every candidate that the truth judges, and if it is right."""
     with Aligner(sample.langs, profile) as aligner:
         for document in sample.documents:
             aligner.put(document)
@@ -229,7 +240,7 @@ def _rows(
                 right = not sample.gold.pairs.isdisjoint(product(*ends))
                 one, other = map(sample.families.get, (score.src_url, score.trg_url))
                 if right or one != other:
-                    yield [score.features.get(name, 0.0) for name in names], right
+                    yield score.features, right
 
 
 # ---------------------------------------------------------------- models
@@ -240,14 +251,14 @@ def fit(content: Content, rows: Rows, out: Path, samples: Sequence[Sample]) -> N
     names = FEATURES[content]
     line = LogisticRegression(max_iter=2000).fit(rows.features, rows.right)
     tree = DecisionTreeClassifier(max_depth=6, min_samples_leaf=20, random_state=0)
-    tree.fit(rows.features, rows.right)
+    tree.fit(rows.strand, rows.right)
     weights = line.coef_[0].round(3)
     # With the evidence as many candidates are accepted as without.
     accepted = np.count_nonzero(line.decision_function(rows.features) > 0)
     logits = np.sort(rows.features @ weights + rows.evidence)
     bias = -float(logits[len(logits) - accepted])
-    for model in (line, tree):
-        accuracy = model.score(rows.features, rows.right)
+    for model, inputs in ((line, rows.features), (tree, rows.strand)):
+        accuracy = model.score(inputs, rows.right)
         print(f"{model} {content}: {len(rows.right)} candidates, {accuracy:.4f} right")
     with_evidence = (rows.features @ weights + rows.evidence + bias > 0) == rows.right
     print(f"with evidence: {with_evidence.mean():.4f} right", flush=True)
@@ -261,7 +272,9 @@ def fit(content: Content, rows: Rows, out: Path, samples: Sequence[Sample]) -> N
             "evidence": {**NAMED, **EVIDENCE},
         },
         "tree": {
-            "features": [names[n] if n >= 0 else "" for n in nodes.feature],
+            "features": [
+                TREE_FEATURES[content][n] if n >= 0 else "" for n in nodes.feature
+            ],
             "thresholds": nodes.threshold.round(4).tolist(),
             "left": nodes.children_left.tolist(),
             "right": nodes.children_right.tolist(),

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ by the golden ratio: spreads bits
 Number = TypeVar("Number", np.uint32, np.uint64, np.int64)
 
 
@@ -99,6 +100,20 @@ def pack_keys(sets: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint64]:
     """The ids of all sets: the number of the set in the upper 32 bits, then the id."""
     number, ids = concat_with_ids(sets)
     return number.view(np.uint64) << np.uint64(32) | ids
+
+
+def ngrams(terms: NDArray[np.uint64], order: int) -> NDArray[np.uint64]:
+    """Hashes of the runs of `order` terms, in the order given.
+
+    >>> len(ngrams(np.array([7, 8, 9], np.uint64), 2))
+    2
+    """
+    count = max(len(terms) - order + 1, 0)
+    hashed = np.zeros(count, np.uint64)
+    for offset in range(order):
+        hashed = (hashed ^ terms[offset : offset + count]) * _GOLDEN
+        hashed ^= hashed >> np.uint64(29)
+    return hashed
 
 
 def overlaps(

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.candidates.links import declared_pairs
 from crawler.aligner.collection import Collection
-from crawler.aligner.near_duplicates import join_copies, ngrams
+from crawler.aligner.near_duplicates import join_copies, trigrams
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers.lengths import log_ratio
 from crawler.aligner.scorers.likelihood import gains
@@ -84,7 +84,7 @@ class SiteTexts:
             dict(proposed),
             declared_pairs(collection),
             copies,
-            lru_cache(4096)(lambda page: ngrams(collection.features(page))),
+            lru_cache(4096)(lambda page: trigrams(collection.features(page))),
         )
 
     def originals(self) -> tuple[list[int], list[int]]:

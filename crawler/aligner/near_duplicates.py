@@ -19,7 +19,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from crawler.aligner.arrays import unique
+from crawler.aligner.arrays import ngrams, unique
 from crawler.data import PageFeatures
 from crawler.unionfind import UnionFind
 
@@ -61,7 +61,7 @@ def join_near_copies(
 ) -> None:
     """Cluster the near-copies among pages that compete for one partner.
 
-    `grams` gives the 3-grams of a page, see `ngrams`.
+    `grams` gives the 3-grams of a page, see `trigrams`.
     """
     for a, b in combinations(sorted(pages), 2):
         apart = clusters.find(a) != clusters.find(b)
@@ -69,14 +69,9 @@ def join_near_copies(
             clusters.join(a, b)
 
 
-def ngrams(page: PageFeatures) -> NDArray[np.uint64]:
+def trigrams(page: PageFeatures) -> NDArray[np.uint64]:
     """The word 3-grams of a page as a sorted set of hashes."""
-    words = page.words.astype(np.uint64)
-    count = max(len(words) - _NGRAM + 1, 0)
-    hashed = np.zeros(count, np.uint64)
-    for offset in range(_NGRAM):
-        hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + words[offset : offset + count]
-    return unique(hashed)
+    return unique(ngrams(page.words.astype(np.uint64), _NGRAM))
 
 
 def jaccard(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> float:

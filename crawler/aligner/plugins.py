@@ -32,6 +32,7 @@ SHORT_NAMES: Mapping[Kind, Mapping[str, str]] = {
         "substrings": "candidates.handles.SubstringCandidates",
     },
     "search": {
+        "none": "candidates.no_search.NoSearch",
         "shared_words": "candidates.shared_words.SharedWords",
         "shingles": "candidates.shingles.Shingles",
         "signatures": "candidates.signatures.SignatureSearch",
@@ -42,6 +43,7 @@ SHORT_NAMES: Mapping[Kind, Mapping[str, str]] = {
         "word_for_word": "bridges.word_for_word.WordForWord",
     },
     "scorer": {
+        "bridged_ngrams": "scorers.ngrams.BridgedNgramScorer",
         "avsim": "scorers.avsim.AvsimScorer",
         "lengths": "scorers.lengths.LengthScorer",
         "ngrams": "scorers.ngrams.NgramScorer",
@@ -50,6 +52,7 @@ SHORT_NAMES: Mapping[Kind, Mapping[str, str]] = {
         "tsim": "scorers.tsim.TsimScorer",
     },
     "model": {
+        "cosine": "scorers.combine.cosine",
         "logistic": "scorers.combine.logistic",
         "thresholds": "scorers.combine.thresholds",
         "tree": "scorers.combine.tree",

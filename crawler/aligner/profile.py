@@ -27,6 +27,9 @@ class GateConfig:
     listings: bool = False  # pair pages that only list others: tags, archives, search
     max_identical: float = 0.5  # of the shorter page's blocks: not translated
     max_length_ratio: float = 3.0  # of main texts, the longer by the shorter
+    # Versions of one page, of which one is at the address of a third language:
+    # /it/apps/ in English is an Italian page that has not been translated.
+    third_language: bool = True
 
     def is_text(
         self, page: PageFeatures, main: PageFeatures, frequencies: Frequencies
@@ -42,9 +45,8 @@ class GateConfig:
         """The name of the gate that refuses a pair."""
         if features.get("overlap.identical", 0.0) > self.max_identical:
             return "identical"
-        # Versions of one page, of which one is at the address of a third language:
-        # /it/apps/ in English is an Italian page that has not been translated.
-        if pair.src.family == pair.trg.family and pair.src.handle != pair.trg.handle:
+        same_family = pair.src.family == pair.trg.family
+        if self.third_language and same_family and pair.src.handle != pair.trg.handle:
             return "third_language"
         ratio = abs(log_ratio(pair.src, pair.trg))
         if min(ratio, features.get("lengths.difference", ratio)) > math.log(
@@ -135,6 +137,7 @@ class AlignProfile:
     # Of the candidates only those are left that are among so many best of both their
     # pages (Uszkoreit et al., section 2.1); 0: all.
     symmetric: int = 0
+    one_to_one: bool = True  # each page in one pair at most; False: in all it has
     n_best: int = 0  # candidates that an accepted pair names for each of its pages
     bootstrap: BootstrapConfig = field(default_factory=BootstrapConfig)
 

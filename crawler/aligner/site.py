@@ -5,7 +5,7 @@ decided while crawling goes into it. The order of the stages:
 
 1. `evidence`: which pages have a text, which are copies, what URLs and links propose;
 2. `bootstrap`: rounds of comparing pages by content, through a lexicon that they teach;
-3. here: each page in at most one pair, copies named as twins.
+3. here: each page in at most one pair (`one_to_one`), copies named as twins.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ def _decide(
             for c in lists.get(page, ())
         )
 
-    candidates = best_first(texts, scores, profile.min_score)
+    chosen_pairs = best_first(texts, scores, profile.min_score)
+    if profile.one_to_one:
+        chosen_pairs = one_to_one(chosen_pairs, clusters)
     accepted = {
         (chosen.src, chosen.trg): replace(
             scores[chosen.src, chosen.trg],
@@ -95,7 +97,7 @@ def _decide(
             src_n_best=best(chosen.src),
             trg_n_best=best(chosen.trg),
         )
-        for chosen in one_to_one(candidates, clusters)
+        for chosen in chosen_pairs
     }
     return SiteResult(
         accepted, scores, knowledge.learned, knowledge.lexicon, knowledge.clusters

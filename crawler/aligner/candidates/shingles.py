@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from crawler.aligner.arrays import ngrams
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.candidates.nearest import NearestConfig, ranked
 from crawler.aligner.candidates.order import permutation_distance
@@ -31,7 +32,6 @@ from crawler.data import Neighbours
 from crawler.protocols import Bridge, SitePages
 
 Terms = NDArray[np.uint64]
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +107,6 @@ def shingles(
                 yield (src[one], trg[other - len(src)]), cosine
 
     return ranked(near(), config.nearest.n_best)
-
-
-def ngrams(terms: Terms, order: int) -> Terms:
-    """Hashes of the n-grams of a page, in reading order."""
-    count = max(len(terms) - order + 1, 0)
-    hashed = np.zeros(count, np.uint64)
-    for offset in range(order):
-        hashed = (hashed ^ terms[offset : offset + count]) * _GOLDEN
-        hashed ^= hashed >> np.uint64(29)
-    return hashed
 
 
 def candidates(

@@ -1,14 +1,17 @@
 """Features → one score: the probability that a pair is a translation.
 
 Resnik & Smith (2003), section 5.3, let a learner weigh the features instead of setting
-thresholds by hand. Three ways, of which a profile names one (`model`):
+thresholds by hand. A profile names one way (`model`):
 
 - `logistic`, the default: a logistic model over what the two pages say. What URLs and
   links say comes on top, as a fixed number of nats, small enough that pages which look
   and read differently are refused whatever they are called.
 - `tree`: a decision tree over the same features, as the paper's C5.0.
 - `thresholds`: the paper's manual ones, section 2.1.3: dp < 20 % and p < 0.05; with a
-  lexicon tsim > 0.15 besides, or instead, section 4.3.
+  lexicon tsim > 0.15 besides, or instead, section 3.2.2.
+- `cosine`: the cosine by which a search found the pair, and nothing else, as the
+  systems decide that compare pages by content alone (Uszkoreit et al. 2010, Yandex at
+  WMT16, Ture et al. 2011).
 
 Weights and trees are data: weights/*.json, with the sites that they were fitted on.
 They are written by training/align_weights.py.
@@ -124,7 +127,7 @@ class Thresholds:
 
     max_dp: float = 0.20  # section 2.1.3
     max_p: float = 0.05
-    min_tsim: float = 0.15  # section 4.3
+    min_tsim: float = 0.15  # section 3.2.2
 
     def probability(self, features: Features) -> float:
         """1 for equal pages, at least a half for a translation, else 0."""
@@ -137,6 +140,23 @@ class Thresholds:
     def best_case(self, _: Features) -> float:
         """Any shape may follow."""
         return 1.0
+
+    def adapted(self, _pairs: Sequence[Features], _right: Sequence[bool]) -> Model:
+        """The same everywhere."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Cosine:
+    """The cosine of a search as the score; 0 for pairs that no search found."""
+
+    def probability(self, features: Features) -> float:
+        """The cosine, from 0 to 1."""
+        return min(1.0, max(0.0, features.get("nearest.cosine", 0.0)))
+
+    def best_case(self, features: Features) -> float:
+        """The same: it is known before all else."""
+        return self.probability(features)
 
     def adapted(self, _pairs: Sequence[Features], _right: Sequence[bool]) -> Model:
         """The same everywhere."""
@@ -181,6 +201,11 @@ def tree(content: Content, config: TreeConfig) -> Model:
 def thresholds(config: Thresholds) -> Model:
     """STRAND's manual thresholds, whatever content was compared by."""
     return config
+
+
+def cosine() -> Model:
+    """The cosine of the search, whatever content was compared by."""
+    return Cosine()
 
 
 @cache

@@ -5,7 +5,7 @@ from crawler.aligner.near_duplicates import (
     CopiesConfig,
     join_copies,
     join_near_copies,
-    ngrams,
+    trigrams,
 )
 from crawler.data import LangPair
 from crawler.unionfind import UnionFind
@@ -49,4 +49,4 @@ def test_copies_are_one_cluster_and_its_first_page_stands_for_it():
 def test_rivals_that_differ_in_a_few_words_are_near_copies():
     near = [*TEXT[:100], "changed", *TEXT[101:]]
     half = [*TEXT[:100], *(f"other{n}" for n in range(100))]
-    assert clusters_of([TEXT, near, half], join_near, ngrams) == [0, 0, 2]
+    assert clusters_of([TEXT, near, half], join_near, trigrams) == [0, 0, 2]

@@ -3,7 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crawler.aligner.bridges.projection import project, translation_matrix
+from crawler.aligner.bridges.projection import (
+    ProjectionConfig,
+    project,
+    translation_matrix,
+)
 from tests.lexicons import features, lexicon, word
 
 
@@ -34,8 +38,8 @@ def test_a_word_stands_for_itself_until_the_lexicon_knows_better():
     assert year[at[word("1944")]] == 1
 
 
-def test_the_terms_are_those_of_the_papers_formulas():
-    # Ture et al., section 4.1, term by term: tf*(e) = Σ p(e|f) tf(f), df* likewise
+def test_a_word_is_shared_out_among_its_translations():
+    # term by term: tf*(e) = Σ p(e|f) tf(f), df* likewise
     links = lexicon(("house", "hús", 3.0), ("home", "hús", 1.0))
     src = [features(text, "en") for text in ("house dog", "home cat", "cat dog")]
     trg = [features("hús dog hús", "is"), features("cat", "is")]
@@ -55,3 +59,36 @@ def test_the_terms_are_those_of_the_papers_formulas():
     found = columns[0].toarray().ravel()
     assert sorted(found[found > 0]) == pytest.approx(expected, rel=1e-5)
     assert rows.shape[1] == columns.shape[1]
+
+
+PRINTED = ProjectionConfig(f_given_e=True, unknown=False)
+
+
+def test_the_printed_formula_takes_the_probability_of_the_foreign_word():
+    # Ture et al. (2011), section 3.1: tf*(e) = Σ p(f|e) tf(f), of these counts
+    counts = {("house", "hús"): 3.0, ("house", "heimili"): 1.0, ("home", "hús"): 6.0}
+    links = lexicon(*((e, f, count) for (e, f), count in counts.items()))
+    e = {text: word(text) for text, _ in counts}
+    f = {text: word(text) for _, text in counts}
+    vocabulary = np.sort(np.array([*e.values(), *f.values()], np.uint32))
+    trg = np.sort(np.array([*f.values()], np.uint32))
+    matrix = translation_matrix(trg, vocabulary, links, PRINTED).toarray()
+    for (one, other), count in counts.items():
+        total = sum(n for (first, _), n in counts.items() if first == one)
+        row, column = (
+            np.searchsorted(trg, f[other]),
+            np.searchsorted(vocabulary, e[one]),
+        )
+        assert matrix[row, column] == pytest.approx(count / total)
+    assert np.count_nonzero(matrix) == len(counts)  # no word stands for itself
+
+
+def test_terms_that_come_once_and_pages_of_few_terms_can_be_left_out():
+    links = lexicon(("sea", "haf", 1.0), ("horse", "hestur", 1.0))
+    src = [features("sea horse cat", "en"), features("sea", "en")]
+    trg = [features("haf hestur haf hestur", "is"), features("haf", "is")]
+    config = ProjectionConfig(unknown=False, min_count=2, min_terms=2)
+    rows, columns = project(src, trg, links, config)
+    # horse and cat come once in the pages of src, so its first page has one term left
+    assert np.diff(rows.indptr).tolist() == [0, 0]
+    assert np.diff(columns.indptr).tolist() == [2, 0]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.aligner.arrays import ngrams
 from crawler.aligner.candidates.shingles import (
     ShinglesConfig,
     candidates,
-    ngrams,
     shingles,
 )
 

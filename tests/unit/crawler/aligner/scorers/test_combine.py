@@ -13,6 +13,7 @@ from crawler.aligner.scorers.combine import (
     Thresholds,
     Tree,
     TreeConfig,
+    cosine,
     logistic,
     thresholds,
     tree,
@@ -118,3 +119,11 @@ def test_weights_that_cannot_be_read_are_one_clear_error(tmp_path, content):
         (tmp_path / "logistic_words.json").write_text(content)
     with pytest.raises(ProfileError, match=r"logistic_words.json: .*align_weights"):
         logistic("words", LogisticConfig(folder=str(tmp_path)))
+
+
+@pytest.mark.parametrize(("value", "score"), [(0.4, 0.4), (-0.1, 0.0), (1.0001, 1.0)])
+def test_the_cosine_of_a_search_can_be_the_score(value, score):
+    model = cosine()
+    features = {"nearest.cosine": value, "handles.same": 1.0, "strand.dp": 0.9}
+    assert model.probability(features) == model.best_case(features) == score
+    assert model.probability({"handles.same": 1.0}) == 0

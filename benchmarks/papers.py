@@ -1,0 +1,210 @@
+"""The systems of the papers, each as a whole, beside the default.
+
+    python -m benchmarks.papers pools POOLS     content only: no URL, no link
+    python -m benchmarks.papers sites WORLDS    recorded sites as they are
+    python -m benchmarks.papers strand WORLDS   Resnik & Smith's (2003) experiments
+
+Behind the folder sites or pools may be named; the figures of all others then stay. The
+folders are those of `aligner_quality`. Results go to benchmarks/results/papers_*.json.
+
+The papers translate by resources of their own; here each is given the lexicon that the
+default has learned on the same pages. settings/align says what the systems are.
+
+`strand`: the pairs that URLs and links name, on all sites together, are judged by the
+manual thresholds and, in three folds, by a decision tree on dp, n, r and p, and on the
+same and tsim (sections 2.2.1, 2.2.2, 3.2.2). Cohen's kappa is of a system and the truth
+(the paper's: of a system and people).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks.aligner_quality import (
+    align,
+    chosen_pools,
+    harmonic_mean,
+    is_among,
+    lexicon_of,
+    measure,
+    read_pool,
+    read_truth,
+)
+from benchmarks.machine import machine
+from crawler.aligner.profile import AlignProfile
+from crawler.aligner.scorers.combine import Thresholds
+from crawler.config import Plugin, load_profile
+from crawler.data import Document, LangPair
+from crawler.extract.document import read_page
+from crawler.reports.quality import Gold, judge_pairs
+from crawler.warc.reader import iter_pages
+from training.align_weights import TREE_FEATURES
+
+RESULTS = Path(__file__).parent / "results"
+SYSTEMS = Path(__file__).parents[1] / "settings" / "align"
+FOLDS = 3
+
+Figures = dict[str, float]
+Rows = Iterator[tuple[str, Figures]]
+
+
+def pools(folder: Path, names: Sequence[str]) -> Rows:
+    """Each system on each pool; STRAND's, which need a URL, find nothing there."""
+    for pool, langs in chosen_pools(folder, names):
+        documents, truth, _ = read_pool(pool)
+        lexicon = lexicon_of(documents, langs)
+        for name, profile in systems():
+            if name.startswith("strand"):
+                continue
+            known = None if name == "default" else lexicon
+            found, seconds = align(documents, langs, profile, known)
+            figures = measure(found, truth, documents)
+            yield f"{pool.name} {name}", figures | {"seconds": round(seconds, 1)}
+
+
+def sites(worlds: Path, names: Sequence[str]) -> Rows:
+    """Each system on each recorded site, in each of its pairs of languages."""
+    for title, documents, langs, (gold, doubtful) in recorded(worlds, names):
+        lexicon = lexicon_of(documents, langs)
+        for name, profile in systems():
+            known = None if name == "default" else lexicon
+            found, seconds = align(documents, langs, profile, known)
+            judged = judge_pairs(found, gold)
+            wrong = [pair for pair in judged.wrong if not is_among(pair, doubtful)]
+            precision = judged.right / max(judged.right + len(wrong), 1)
+            yield (
+                f"{title} {name}",
+                {
+                    "precision": round(precision, 3),
+                    "recall": round(judged.recall, 3),
+                    "f1": round(harmonic_mean(precision, judged.recall), 3),
+                    "seconds": round(seconds, 1),
+                },
+            )
+
+
+def systems() -> Iterator[tuple[str, AlignProfile]]:
+    """The profiles that ship, by name."""
+    for path in sorted(SYSTEMS.glob("*.toml")):
+        yield path.stem, load_profile(AlignProfile, path)
+
+
+def recorded(
+    worlds: Path, names: Sequence[str]
+) -> Iterator[tuple[str, list[Document], LangPair, tuple[Gold, Gold]]]:
+    """The pages of each recorded site in two languages, and their truth."""
+    for site, pairs in json.loads((worlds / "pairs.json").read_text()).items():
+        files = list((worlds / "warcs").glob(f"{site}.warc*"))
+        if not files or (names and site not in names):
+            continue
+        documents = [
+            document
+            for page in iter_pages(files)
+            if (document := read_page(page).document)
+        ]
+        for pair in pairs:
+            langs = LangPair.parse(pair.replace("-", ","))
+            mine = [document for document in documents if document.lang in langs]
+            yield (
+                f"{site} {pair}",
+                mine,
+                langs,
+                read_truth(worlds / "truth", site, langs),
+            )
+
+
+# ---------------------------------------------------------------- STRAND
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The pairs that URLs and links name."""
+
+    features: NDArray[np.float64]  # (pairs, dp n r p tsim)
+    right: NDArray[np.bool_]  # (pairs,)
+
+
+def strand(worlds: Path, names: Sequence[str]) -> Rows:
+    """The manual thresholds and both trees, over the pairs of all sites."""
+    named = _named(worlds, names)
+    columns = TREE_FEATURES["lexicon"]
+    model = Thresholds()
+    rows = [dict(zip(columns, row)) for row in named.features.tolist()]
+    shapes = [{n: v for n, v in row.items() if n != "tsim.score"} for row in rows]
+    for title, tables in (("thresholds", shapes), ("thresholds, tsim", rows)):
+        found = np.array([model.probability(row) > 0 for row in tables])
+        yield title, _agreement(named.right, found)
+    for title, width in (("tree", len(columns) - 1), ("tree, tsim", len(columns))):
+        found = np.zeros(len(named.right), bool)
+        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+        for number, (known, rest) in enumerate(
+            folds.split(named.features, named.right), 1
+        ):
+            tree = DecisionTreeClassifier(
+                max_depth=6, min_samples_leaf=20, random_state=0
+            )
+            tree.fit(named.features[known, :width], named.right[known])
+            found[rest] = tree.predict(named.features[rest, :width])
+            figures = _agreement(named.right[rest], found[rest])
+            yield f"{title}, fold {number}", figures
+        yield title, _agreement(named.right, found)
+
+
+def _named(worlds: Path, names: Sequence[str]) -> Named:
+    """All of them, whatever their score, with the features of both experiments."""
+    profile = load_profile(AlignProfile, SYSTEMS / "strand2003.toml")
+    all_pass = Plugin("thresholds", {"max_dp": 2.0, "max_p": 2.0})
+    open_to_all = replace(profile, model=all_pass, min_score=-1.0)
+    features, right = [], []
+    for _, documents, langs, (gold, doubtful) in recorded(worlds, names):
+        found, _ = align(documents, langs, open_to_all, lexicon_of(documents, langs))
+        for pair in found:
+            if is_among(pair, doubtful):
+                continue
+            features.append([pair.features[n] for n in TREE_FEATURES["lexicon"]])
+            right.append((pair.src_url, pair.trg_url) in gold.pairs)
+    return Named(np.array(features), np.array(right))
+
+
+def _agreement(right: NDArray[np.bool_], found: NDArray[np.bool_]) -> Figures:
+    return {
+        "pairs": len(right),
+        "right": int(right.sum()),
+        "precision": round(float(precision_score(right, found, zero_division=0)), 3),
+        "recall": round(float(recall_score(right, found)), 3),
+        "kappa": round(float(cohen_kappa_score(right, found)), 3),
+    }
+
+
+KINDS: dict[str, Callable[[Path, Sequence[str]], Rows]] = {
+    "pools": pools,
+    "sites": sites,
+    "strand": strand,
+}
+
+
+def main(kind: str, folder: Path, names: Sequence[str]) -> None:
+    """Measure, and write after every row; figures of what was not named stay."""
+    path = RESULTS / f"papers_{kind}.json"
+    table: dict[str, Figures] = {}
+    if names and path.exists():
+        table = json.loads(path.read_text("utf-8"))["rows"]
+    for name, figures in KINDS[kind](folder, names):
+        table[name] = figures
+        print(name, figures, flush=True)
+        result = {"machine": machine(), "rows": table}
+        path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])
