@@ -6,9 +6,9 @@ import gzip
 import pytest
 
 from crawler.cli import main
-from crawler.data import LangPair
+from crawler.data import LangPair, PairScore
 from crawler.errors import RunDirError
-from crawler.realign.wmt16 import evaluate
+from crawler.realign.wmt16 import best_first, evaluate, overlap
 from tests.worlds import build_site
 
 LANGS = LangPair("en", "fr")
@@ -53,7 +53,8 @@ def test_every_rule_counts_what_the_aligner_finds(task):
     assert result.pairs == len(gold)
     assert result.stages["both pages there"] == len(gold)
     assert result.official == result.soft == result.stages["scored"] == len(gold)
-    assert result.without_one_to_one == len(gold)
+    assert result.n_best == {1: len(gold), 3: len(gold), 10: len(gold)}
+    assert result.overlapping == len(gold)
     assert result.lines["rows"] == 2 * len(gold)
 
 
@@ -82,3 +83,15 @@ def test_a_folder_without_data_says_what_is_expected(tmp_path):
     (tmp_path / "x.pairs").write_text("")
     with pytest.raises(RunDirError, match="cannot be read"):
         evaluate(tmp_path, LANGS)
+
+
+def test_the_ranks_of_true_partners_and_texts_that_overlap_count_as_in_the_paper():
+    scores = [
+        PairScore("e1", "f2", 0.9, {}),
+        PairScore("e1", "f1", 0.8, {}),
+        PairScore("e2", "f2", 0.95, {}),
+    ]
+    assert best_first(scores) == {"e1": ["f2", "f1"], "e2": ["f2"]}
+    assert overlap("un deux trois quatre cinq", "un deux trois quatre six") == 0.8
+    assert overlap("un un", "un deux") == 0.5
+    assert overlap("", "un") == 0.0
