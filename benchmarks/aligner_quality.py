@@ -311,10 +311,12 @@ def measure(
     truth: Truth,
     documents: Sequence[Document],
     known: Truth | None = None,
+    min_score: float = AlignProfile().min_score,
 ) -> dict[str, float]:
     """Strict, soft and ranked figures of a list of pairs.
 
     `known`: pairs of which one page was taken out; its copy is as right as it was.
+    `min_score`: of a pair that counts for strict recall.
     """
     grams = _Grams(documents)
     known = known or truth
@@ -344,7 +346,7 @@ def measure(
             best_f1, precision, recall = f1, p, r
         if p >= 0.99:
             at_99 = r
-    accepted = [pair for pair in ranked if pair.score >= AlignProfile().min_score]
+    accepted = [pair for pair in ranked if pair.score >= min_score]
     strict = {(pair.src_url, pair.trg_url) for pair in accepted}
     collapsed = {
         (src, trg)

@@ -68,7 +68,7 @@ def pools(folder: Path, names: Sequence[str]) -> Rows:
                 continue
             known = None if name == "default" else lexicon
             found, seconds = align(documents, langs, profile, known)
-            figures = measure(found, truth, documents)
+            figures = measure(found, truth, documents, None, profile.min_score)
             yield f"{pool.name} {name}", figures | {"seconds": round(seconds, 1)}
 
 
@@ -171,7 +171,10 @@ def _named(worlds: Path, names: Sequence[str]) -> Named:
         for pair in found:
             if is_among(pair, doubtful):
                 continue
-            features.append([pair.features[n] for n in TREE_FEATURES["lexicon"]])
+            names = TREE_FEATURES[
+                "lexicon"
+            ]  # a small site teaches no lexicon: tsim is 0
+            features.append([pair.features.get(name, 0.0) for name in names])
             right.append((pair.src_url, pair.trg_url) in gold.pairs)
     return Named(np.array(features), np.array(right))
 

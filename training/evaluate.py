@@ -20,6 +20,7 @@ from crawler.data import Lang
 from crawler.errors import UsageError
 from crawler.protocols import UrlLanguageModel, UrlPairModel
 from models.installed import find_models
+from models.rivals import among_rivals
 from models.rules import UNKNOWN, UrlLanguageRules, UrlPairRules
 from models.wmt16_rules import Wmt16PairRules
 from training.command import run_script
@@ -71,7 +72,7 @@ class EvaluationProfile:
 
 def judge_languages(model: UrlLanguageModel, rows: Sequence[UrlRow]) -> Table:
     """Macro and per-language figures, by kind of URL, and calibration."""
-    answers = _in_pages(model.predict, [row.url for row in rows])
+    answers = in_batches(model.predict, [row.url for row in rows])
     best = [max(answer, key=lambda lang: answer[lang]) for answer in answers]
     truth = [label_of(row) for row in rows]
     right = [t == b for t, b in zip(truth, best)]
@@ -135,7 +136,7 @@ def _macro(scores: MultiClass) -> Table:
 
 def judge_pairs(model: UrlPairModel, rows: Sequence[JudgedPair]) -> Table:
     """Both classes at 0.5: of all pairs, those equal but for a code, and translated."""
-    p = _in_pages(model.predict, [(row.url_a, row.url_b) for row in rows])
+    p = in_batches(model.predict, [(row.url_a, row.url_b) for row in rows])
     sure = calibration([row.parallel for row in rows], p)
     parts = {
         "all": rows,
@@ -168,20 +169,26 @@ def _both(truth: list[bool], p: list[float]) -> Table:
 def judge_wmt16(model: UrlPairModel, gold: Sequence[tuple[str, str]]) -> Table:
     """Recall of the gold pairs among all gold URLs of a host, by both rules."""
     candidates = wmt16_candidates(gold)
-    p = _in_pages(model.predict, candidates)
+    p = in_batches(model.predict, candidates)
     scored = [(score, a, b) for score, (a, b) in zip(p, candidates)]
     recall, precision = one_to_one_recall(scored, gold, threshold=0.5)
+    p = among_rivals(candidates, p)
+    among = [(score, a, b) for score, (a, b) in zip(p, candidates)]
+    rivals_recall, rivals_precision = one_to_one_recall(among, gold, threshold=0.5)
     return {
         "gold": len(gold),
         "candidates": len(candidates),
         "official_recall": one_to_one_recall(scored, gold)[0],
         "authors_recall": recall,
         "authors_precision": precision,
+        "among_rivals_recall": rivals_recall,
+        "among_rivals_precision": rivals_precision,
         "n_best_recall": {n: n_best_recall(scored, gold, n) for n in (1, 3, 10)},
     }
 
 
-def _in_pages(predict: Callable[[Sequence[T]], list[A]], items: list[T]) -> list[A]:
+def in_batches(predict: Callable[[Sequence[T]], list[A]], items: list[T]) -> list[A]:
+    """The answers of a model that is asked 256 items at a time."""
     chunks = [items[i : i + 256] for i in range(0, len(items), 256)]
     return [answer for chunk in chunks for answer in predict(chunk)]
 
@@ -261,6 +268,8 @@ def report(result: Table) -> str:
     line("WMT16 recall, official rule", "wmt16/official_recall")
     line("WMT16 recall, authors' rule", "wmt16/authors_recall")
     line("  precision among gold URLs", "wmt16/authors_precision")
+    line("  among rivals: recall", "wmt16/among_rivals_recall")
+    line("  among rivals: precision", "wmt16/among_rivals_precision")
     line("  gold partner among 3 best", "wmt16/n_best_recall/3")
     return "\n".join(lines)
 
