@@ -23,6 +23,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import mean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -189,6 +190,24 @@ def _agreement(right: NDArray[np.bool_], found: NDArray[np.bool_]) -> Figures:
     }
 
 
+def means(table: dict[str, Figures]) -> dict[str, Figures]:
+    """Of each system that has F1 of sites the means over them, languages before."""
+    found: dict[str, dict[str, list[Figures]]] = {}
+    for row, figures in table.items():
+        if "f1" in figures:
+            site, _, name = row.split()
+            found.setdefault(name, {}).setdefault(site, []).append(figures)
+    return {
+        name: {
+            figure: round(
+                mean(mean(f[figure] for f in rows) for rows in of.values()), 3
+            )
+            for figure in ("precision", "recall", "f1")
+        }
+        for name, of in found.items()
+    }
+
+
 KINDS: dict[str, Callable[[Path, Sequence[str]], Rows]] = {
     "pools": pools,
     "sites": sites,
@@ -205,7 +224,7 @@ def main(kind: str, folder: Path, names: Sequence[str]) -> None:
     for name, figures in KINDS[kind](folder, names):
         table[name] = figures
         print(name, figures, flush=True)
-        result = {"machine": machine(), "rows": table}
+        result = {"machine": machine(), "means": means(table), "rows": table}
         path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
 
 

@@ -4,6 +4,7 @@
                    truth/SITE.{truth,pages}.tsv[.gz]
     out=FOLDER     for logistic_*.json and tree_*.json
     sites=A,B      only some of the sites, to test that all of it runs
+    orders=1,2     print besides what content n-grams of these orders would add
 
 A candidate is right if the truth has it (or a twin of it), left out if the two pages
 are versions of one page that the truth does not count (half translated, hardly any
@@ -31,6 +32,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from crawler.aligner.aligner import Aligner
@@ -100,6 +102,7 @@ class AlignWeightsProfile:
     worlds: str = ""
     out: str = ""
     sites: tuple[str, ...] = tuple(SITES)
+    orders: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +138,31 @@ def main(words: Sequence[str]) -> None:
         for content in FEATURES:
             fit(content, rows_of(samples, content, model), folder, samples)
         model = Plugin("logistic", {"folder": str(folder)})
+    if profile.orders:
+        compare_ngrams(samples, model, profile.orders)
+
+
+def compare_ngrams(
+    samples: Sequence[Sample], model: Plugin, orders: tuple[int, ...]
+) -> None:
+    """Print the held-out log loss of the fit with and without bridged n-grams."""
+    scorers = AlignProfile().scorers
+    more = Plugin("bridged_ngrams", {"orders": list(orders)})
+    profile = AlignProfile(
+        min_score=0.0,
+        model=model,
+        scorers=replace(scorers, lexicon=(*scorers.lexicon, more)),
+    )
+    names = [*FEATURES["lexicon"], *(f"bridged.{order}" for order in orders)]
+    rows = [row for sample in samples for row in _rows(sample, "lexicon", profile)]
+    table = np.array([[f.get(name, 0.0) for name in names] for f, _ in rows])
+    right = [right for _, right in rows]
+    for columns in (len(FEATURES["lexicon"]), len(names)):
+        line = LogisticRegression(max_iter=3000)
+        loss = -cross_val_score(
+            line, table[:, :columns], right, cv=KFold(8), scoring="neg_log_loss"
+        ).mean()
+        print(f"{names[columns - 1]} and before: log loss {loss:.5f}", flush=True)
 
 
 # ---------------------------------------------------------------- samples
