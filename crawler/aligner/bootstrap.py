@@ -158,7 +158,7 @@ def compare(
         found[pair] = found.get(pair, frozenset()) | by_content
     for pair in known.same_shape:
         found[pair] = found.get(pair, frozenset()) | {"shapes"}
-    admitted = _admit(texts, judge, found, counts)
+    admitted = admit(texts, judge, found, counts)
     clusters = _with_near_copies(texts, known.clusters, near)
     rivals = Rivals(texts, near, clusters, found.keys() - admitted.keys())
     for pair, features in admitted.items():
@@ -224,7 +224,7 @@ def compare_by_shape(texts: SiteTexts, known: Knowledge, last: Round) -> Round:
         if pair in clear or (not few.isdisjoint(pair) and pair not in last.scores)
     }
     counts = last.counts.copy()
-    admitted = _admit(texts, last.judge, found, counts)
+    admitted = admit(texts, last.judge, found, counts)
     rivals = Rivals(texts, last.near, known.clusters)
     for pair, features in admitted.items():
         if pair in last.scores:
@@ -237,7 +237,7 @@ def compare_by_shape(texts: SiteTexts, known: Knowledge, last: Round) -> Round:
     return replace(last, scores={**last.scores, **scores}, counts=counts)
 
 
-def _admit(
+def admit(
     texts: SiteTexts,
     judge: PairJudge,
     found: Mapping[Pair, frozenset[str]],
@@ -293,7 +293,7 @@ def best_first(
 ) -> list[Scored]:
     """The candidates that may be accepted, best first."""
     candidates = (
-        Scored(*pair, score.score, pair in texts.proposed)
+        Scored(*pair, score.score, pair in texts.proposed or pair in texts.short)
         for pair, score in scores.items()
         if score.score >= min_score
     )

@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 
+from crawler.aligner.features import BOILERPLATE_BLOCK
 from crawler.aligner.frequencies import BoilerplateConfig, Frequencies
 from crawler.aligner.store import PageRow, PageStore
 from crawler.data import PageFeatures
 
+# Pages of so many blocks outside of menus, all of them the same, are one text.
+_MIN_BLOCKS = 10
 _CACHED = 8192  # cleaned pages in memory, about 60 MB
 
 
@@ -106,6 +109,11 @@ def _count(
     for row in rows:
         copies = {(row.side, row.family), (row.side, row.digest)}
         if counted.isdisjoint(copies):
-            frequencies.add(next(store.get([row.id])))
+            page = next(store.get([row.id]))
+            main = page.blocks[page.blocks & BOILERPLATE_BLOCK == 0]
+            if len(main) >= _MIN_BLOCKS:
+                copies.add((row.side, main.tobytes()))
+            if counted.isdisjoint(copies):
+                frequencies.add(page)
         counted |= copies
     return frequencies

@@ -48,6 +48,7 @@ class SiteTexts:
     profile: AlignProfile
     sides: tuple[list[int], list[int]]  # pages of src and of trg
     proposed: Mapping[Pair, frozenset[str]]  # by URL or link: names of the generators
+    short: Mapping[Pair, frozenset[str]]  # the same, where one has too little text
     declared: Mapping[Pair, bool]  # do both pages declare each other?
     copies: UnionFind[int]  # pages of the same text
     trigrams: Callable[[int], NDArray[np.uint64]]  # the word 3-grams of a page
@@ -61,19 +62,28 @@ class SiteTexts:
         counts: Counter[str],
     ) -> SiteTexts:
         """Look at every page once; pages without a text are counted."""
+        gates = profile.gates
 
-        def is_text(page: int) -> bool:
+        def size(page: int) -> int:
             whole, main = collection.whole(page), collection.features(page)
-            return profile.gates.is_text(whole, main, collection.frequencies)
+            return gates.text_size(whole, main, collection.frequencies)
 
-        src, trg = (list(filter(is_text, side)) for side in collection.sides)
+        sizes = [size(page) for page in range(len(collection.rows))]
+        src, trg = (
+            [page for page in side if sizes[page] >= gates.min_size]
+            for side in collection.sides
+        )
         texts = {*src, *trg}
+        has_some = {page for page, size in enumerate(sizes) if size >= gates.min_named}
         counts["align/rejected/no_text"] += len(collection.rows) - len(texts)
         proposed: defaultdict[Pair, frozenset[str]] = defaultdict(frozenset)
+        short: defaultdict[Pair, frozenset[str]] = defaultdict(frozenset)
         for generator in generators:
             for pair in generator.pairs(collection):
                 if texts.issuperset(pair):
                     proposed[pair] |= {generator.name}
+                elif has_some.issuperset(pair):
+                    short[pair] |= {generator.name}
         copies = UnionFind[int]()
         for side in (src, trg):
             join_copies(copies, side, collection.features)
@@ -82,6 +92,7 @@ class SiteTexts:
             profile,
             (src, trg),
             dict(proposed),
+            dict(short),
             declared_pairs(collection),
             copies,
             lru_cache(4096)(lambda page: trigrams(collection.features(page))),

@@ -39,7 +39,7 @@ class BoilerplateConfig(RepeatedConfig):
 
     # With fewer characters than this outside nav, header, footer and form, a page has
     # its text inside.
-    min_main: int = 50
+    min_main: int = 30
     # A page's own blocks, which decide whether it has a text at all, are those that at
     # most a quarter of the pages have.
     own_share: float = 0.25
@@ -111,7 +111,7 @@ class Frequencies:
         own = (self._pages_with(page) <= ceiling) & (page.blocks & CODE == 0)
         sizes = page.block_sizes.astype(np.int64)
         is_main = page.blocks & BOILERPLATE_BLOCK == 0
-        if sizes[is_main].sum() >= self.config.min_main:
+        if sizes[own & is_main].sum() >= self.config.min_main:
             own &= is_main
         return round(page.size * float(sizes[own].sum() / max(sizes.sum(), 1)))
 

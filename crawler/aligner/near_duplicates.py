@@ -24,6 +24,8 @@ from crawler.data import PageFeatures
 from crawler.unionfind import UnionFind
 
 _NGRAM = 3
+# Pages of fewer words are no copies for having the same: "Menu with a search box".
+_MIN_WORDS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,10 @@ def join_copies(
     """Cluster the pages of one side that hold the same text."""
     first: dict[bytes, int] = {}
     for page in pages:
-        known = first.setdefault(text_digest(features(page)), page)
+        text = features(page)
+        if len(text.words) < _MIN_WORDS:
+            continue
+        known = first.setdefault(text_digest(text), page)
         if known != page:
             clusters.join(known, page)
 

@@ -23,6 +23,7 @@ class GateConfig:
     """The pairs that are refused as translations, whatever their score."""
 
     min_size: int = 100  # characters of its own that a page must have
+    min_named: int = 70  # enough if names of this kind prove right on the site
     min_main: int = 15  # of them, outside of menus
     listings: bool = False  # pair pages that only list others: tags, archives, search
     max_identical: float = 0.5  # of the shorter page's blocks: not translated
@@ -31,15 +32,22 @@ class GateConfig:
     # /it/apps/ in English is an Italian page that has not been translated.
     third_language: bool = True
 
+    def text_size(
+        self, page: PageFeatures, main: PageFeatures, frequencies: Frequencies
+    ) -> int:
+        """Characters of a page's own text; `main` is the page without boilerplate.
+
+        0 if there is nothing but menus, or if the page only lists others.
+        """
+        if main.size < self.min_main or (not self.listings and is_listing(page.url)):
+            return 0
+        return frequencies.own_size(page)
+
     def is_text(
         self, page: PageFeatures, main: PageFeatures, frequencies: Frequencies
     ) -> bool:
-        """Has a page a text of its own? `main` is the page without boilerplate."""
-        return (
-            frequencies.own_size(page) >= self.min_size
-            and main.size >= self.min_main
-            and (self.listings or not is_listing(page.url))
-        )
+        """Has a page a text of its own that can be compared?"""
+        return self.text_size(page, main, frequencies) >= self.min_size
 
     def refuses(self, pair: CandidatePair, features: Mapping[str, float]) -> str | None:
         """The name of the gate that refuses a pair."""
@@ -112,6 +120,9 @@ class AlignProfile:
     """The algorithms that run, with the settings of each."""
 
     min_score: float = 0.5  # probability above which a pair is accepted
+    # The same for short pages, of which only names speak: where links are usual, a
+    # handle alone is mostly that of placeholders.
+    min_named_score: float = 0.8
     gates: GateConfig = field(default_factory=GateConfig)
     boilerplate: BoilerplateConfig = field(default_factory=BoilerplateConfig)
     # Who proposes pairs by URLs and links.

@@ -5,7 +5,8 @@ decided while crawling goes into it. The order of the stages:
 
 1. `evidence`: which pages have a text, which are copies, what URLs and links propose;
 2. `bootstrap`: rounds of comparing pages by content, through a lexicon that they teach;
-3. here: each page in at most one pair (`one_to_one`), copies named as twins.
+3. `named_pairs`: short pages, which only an address or a link can pair;
+4. here: each page in at most one pair (`one_to_one`), copies named as twins.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from crawler.aligner.bootstrap import Knowledge, best_first, bootstrap, compare
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.collection import Collection
 from crawler.aligner.evidence import Pair, SiteTexts
+from crawler.aligner.named_pairs import with_short_pages
 from crawler.aligner.one_to_one import n_best, one_to_one
 from crawler.aligner.profile import AlignProfile
 from crawler.data import PairScore
@@ -52,6 +54,7 @@ def align_site(
     """All stages over one collection. `known` is what earlier sites taught."""
     texts = SiteTexts.of(collection, generators, profile, counts)
     last, knowledge = bootstrap(texts, known or None)  # an empty one is none
+    last = with_short_pages(texts, knowledge, last)
     counts.update(last.counts)
     return _decide(texts, last.scores, knowledge)
 

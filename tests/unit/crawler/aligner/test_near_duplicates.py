@@ -42,8 +42,13 @@ TEXT = [f"word{n}" for n in range(200)]
 
 
 def test_copies_are_one_cluster_and_its_first_page_stands_for_it():
-    other = ["something", "else"]
+    other = [f"other{n}" for n in range(20)]
     assert clusters_of([other, TEXT, other, TEXT], join_copies) == [0, 1, 0, 1]
+
+
+def test_pages_of_a_dozen_words_are_no_copies_for_having_the_same():
+    menu = ["site", "menu", "with", "search"]
+    assert clusters_of([menu, menu], join_copies) == [0, 1]
 
 
 def test_rivals_that_differ_in_a_few_words_are_near_copies():
