@@ -83,6 +83,7 @@ DOWNLOAD_HANDLERS = {
 # --- WARC
 WARC_PREFIX = "bifocal"
 WARC_MAX_BYTES = 1_000_000_000  # the size at which a file is rotated, as everybody's
+WARC_REVISITS = False  # True: a body that comes again is stored once
 WARC_FSYNC = False  # True: pages survive a power failure too, at 4 ms a page
 WARC_GZIP_LEVEL = 6  # 1 % larger than 9 and 1.7 times faster (measured)
 

@@ -172,6 +172,7 @@ def _intake_config(
             max_bytes=settings.warc_max_bytes,
             level=settings.warc_gzip_level,
             fsync=settings.warc_fsync,
+            revisits=settings.warc_revisits,
             info={
                 "http-header-user-agent": settings.user_agent,
                 "robots": "obey" if settings.robotstxt_obey else "ignore",

@@ -77,6 +77,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     warc_prefix: str
     warc_max_bytes: int
     warc_fsync: bool
+    warc_revisits: bool
     warc_gzip_level: int
     # telling people
     progress_interval: float

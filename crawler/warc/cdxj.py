@@ -31,6 +31,7 @@ from crawler.warc.record import Record, WarcLocation, uri
 
 # Lines that are sorted at a time, 20 MB. A WARC file of 1 GB has some 200,000 pages.
 _RUN = 50_000
+REVISIT = "warc/revisit"  # pywb's media type of what lies somewhere else
 MAX_LINE = 2**16  # bytes: two URLs of 2,000 characters, escaped, and some fields
 _MAX_OFFSET = 2**62  # that a system takes
 _SLASHES = re.compile("/{2,}")
@@ -172,6 +173,7 @@ def entry_of(
             counts["warc/dropped/bad_http"] += 1
             return None
         status, mime = response.status, response.header("content-type")
+        mime = REVISIT if record.type == "revisit" else mime
     return IndexEntry(
         url,
         record.date or NO_DATE,

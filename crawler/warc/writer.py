@@ -3,7 +3,8 @@
 Each file opens with a warcinfo record; each exchange is a request and a response
 record, and what was found out later about a page is a metadata record that refers to
 its response. A page that had to be converted to be read (PDF, JavaScript) lies before
-them as a conversion record, and its response names that.
+them as a conversion record, and its response names that. A page whose body was stored
+before can be a revisit record, which names the response that has it.
 
 A file has the suffix `.open` until it is complete and its index (`x.cdxj`) lies beside
 it. Every record goes to the operating system whole, at once: a killed process costs at
@@ -22,7 +23,7 @@ from types import TracebackType
 from typing import Self
 
 from crawler.errors import WarcError
-from crawler.warc.cdxj import IndexEntry
+from crawler.warc.cdxj import REVISIT, IndexEntry
 from crawler.warc.exchange import (
     HTML,
     Exchange,
@@ -59,8 +60,16 @@ class WarcConfig:
     level: int = 6
     # True: `flush` waits for the disk, so that records survive a power failure too
     fsync: bool = False
+    revisits: bool = False  # bodies that come again are not stored again
     # more fields of the warcinfo record: operator, robots, http-header-user-agent, …
     info: Mapping[str, str] = field(default_factory=dict)
+
+
+# WARC 1.1, section 6.7.2
+_SAME_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+_REMEMBERED = 100_000  # digests of stored bodies: 40 MB
+# A smaller body takes less room than the fields that say where the same one lies.
+_WORTHWHILE = 512
 
 
 def _new_id() -> str:
@@ -91,6 +100,8 @@ class WarcWriter:
         self._now = now
         self._new_id = new_id
         self._serial = 0
+        # digest of a body → what a revisit says of the response that has it
+        self._stored: dict[str, list[tuple[str, str]]] = {}
         self._file: OpenFile | None = None
 
     def write_exchange(self, exchange: Exchange) -> WarcLocation:
@@ -115,9 +126,12 @@ class WarcWriter:
             ("Content-Type", "application/http; msgtype=request"),
         ]
         digest = sha1(exchange.body)
+        may_repeat = self.config.revisits and _may_repeat(exchange)
+        original = self._stored.get(digest) if may_repeat else None
         response = [
-            ("WARC-Type", "response"),
+            ("WARC-Type", "response" if original is None else "revisit"),
             ("WARC-Record-ID", response_id),
+            *(original or ()),
             *shared,
             ("WARC-Payload-Digest", digest),
             ("Content-Type", "application/http; msgtype=response"),
@@ -130,7 +144,8 @@ class WarcWriter:
             page = self._convert(file, exchange, exchange.converted, response_id)
             response.append((CONVERTED_TO, page.record_id or ""))
         packed_request = self._pack(request, request_head(exchange))
-        packed = self._pack(response, response_head(exchange) + exchange.body)
+        body = exchange.body if original is None else b""
+        packed = self._pack(response, response_head(exchange) + body)
         location = WarcLocation(
             file.name, file.size + len(packed_request), len(packed), response_id
         )
@@ -138,11 +153,20 @@ class WarcWriter:
             exchange.url,
             exchange.fetched_at,
             exchange.status,
-            mime_of(exchange.response_headers),
+            mime_of(exchange.response_headers) if original is None else REVISIT,
             digest,
             location,
         )
         file.append(packed_request + packed, entry)
+        if may_repeat and original is None:
+            if len(self._stored) == _REMEMBERED:
+                del self._stored[next(iter(self._stored))]
+            self._stored[digest] = [
+                ("WARC-Profile", _SAME_PAYLOAD),
+                ("WARC-Refers-To", response_id),
+                ("WARC-Refers-To-Target-URI", uri(exchange.url)),
+                ("WARC-Refers-To-Date", date),
+            ]
         return page or location
 
     def _convert(
@@ -251,6 +275,13 @@ class WarcWriter:
             file.discard()
             raise
         return file
+
+
+def _may_repeat(exchange: Exchange) -> bool:
+    """Whether the body of a page is worth storing once only: whole, and not tiny."""
+    whole = exchange.status == 200 and not exchange.truncated
+    plain = exchange.converted is None
+    return whole and plain and len(exchange.body) >= _WORTHWHILE
 
 
 def _fields(fields: Iterable[tuple[str, str]]) -> bytes:

@@ -17,6 +17,7 @@ from crawler.errors import WarcError
 from crawler.warc.exchange import Exchange
 from crawler.warc.reader import iter_pages, iter_records, read_page
 from crawler.warc.recovery import recover
+from crawler.warc.stored import stored_pages
 from crawler.warc.writer import WarcConfig, WarcWriter
 
 NOON = datetime(2024, 3, 1, 12, 0, tzinfo=UTC)
@@ -346,3 +347,51 @@ def test_a_file_that_cannot_hold_its_first_record_is_taken_away_again(writer):
         warc.write_exchange(exchange())
     assert list(warc.folder.iterdir()) == []
     warc.close()
+
+
+LONG = b"<p>The ferry leaves at nine.</p>" * 40
+REVISIT = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+
+
+def test_a_body_that_comes_again_is_stored_once_if_that_is_asked_for(writer):
+    with writer(revisits=True) as warc:
+        for number in range(3):
+            warc.write_exchange(exchange(number, body=LONG))
+        warc.write_exchange(exchange(3, body=b"<p>Short</p>"))
+        warc.write_exchange(exchange(4, body=b"<p>Short</p>"))
+        warc.write_exchange(exchange(5, body=LONG, status=404))
+    found = [r for r in records(only_file(warc.folder)) if r[0] != "request"][1:]
+    kinds = ["response", "revisit", "revisit", *["response"] * 3]
+    assert [kind for kind, *_ in found] == kinds
+    original, again = found[0][1], found[2][1]
+    assert again["WARC-Profile"] == REVISIT
+    assert again["WARC-Refers-To"] == original["WARC-Record-ID"]
+    assert again["WARC-Refers-To-Target-URI"] == original["WARC-Target-URI"]
+    assert again["WARC-Refers-To-Date"] == original["WARC-Date"]
+    assert again["WARC-Payload-Digest"] == original["WARC-Payload-Digest"]
+    assert found[2][2] == (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+    )
+    with pytest.raises(SystemExit) as status:
+        warcio(["check", str(only_file(warc.folder))])
+    assert status.value.code == 0
+    pages = {page.url: page.body for page in iter_pages(warc.folder)}
+    assert [pages[f"https://example.org/{n}"] for n in range(3)] == [LONG] * 3
+
+
+def test_the_index_names_a_revisit_and_its_page_is_found_by_it(writer):
+    with writer(revisits=True, max_bytes=1) as warc:  # each in a file of its own
+        warc.write_exchange(exchange(0, body=LONG))
+        warc.write_exchange(exchange(1, body=LONG))
+    lines = [path.read_text() for path in sorted(warc.folder.glob("*.cdxj"))]
+    assert ['"mime": "warc/revisit"' in line for line in lines] == [False, True]
+    (page,) = stored_pages(warc.folder, lambda url: url.endswith("/1"), Counter())
+    assert (page.url, page.body) == ("https://example.org/1", LONG)
+    assert page.fetched_at == NOON + timedelta(seconds=1)
+
+
+def test_without_that_every_body_is_stored(writer):
+    with writer() as warc:
+        for number in range(2):
+            warc.write_exchange(exchange(number, body=LONG))
+    assert "revisit" not in [kind for kind, *_ in records(only_file(warc.folder))]
