@@ -13,6 +13,8 @@ _LISTING = re.compile(
     r"|schlagw(?:ort|oerter)|archives?|archiv|archivo|authors?|auteurs?|autor(?:en)?"
     r"|search|suche|buscar|recherche|feed|rss|404|genindex|sitemap"
     r"|page[/=_-]?\d+|index-\d+)(?=[/.?]|$)"
+    # all posts of a month; a year alone may be a page about it
+    r"|/(?:19|20)\d\d/(?:0[1-9]|1[0-2])(?:/[0-3]\d)?/?$"
     r"|[?&](?:(?:page|paged|start|offset)=\d|(?:s|tag|cat|author)=[^&])",
     re.IGNORECASE,
 )
@@ -23,7 +25,7 @@ def is_listing(url: str) -> bool:
 
     >>> is_listing("http://a.example/en/tag/boats"), is_listing("a.example/?page=2")
     (True, True)
-    >>> is_listing("http://a.example/search-engines.html")
-    False
+    >>> is_listing("http://a.example/2024/03/"), is_listing("a.example/search-engines")
+    (True, False)
     """
     return bool(_LISTING.search(url))
