@@ -57,7 +57,11 @@ def load_profile(
     if path:
         try:
             table = tomllib.loads(Path(path).read_text("utf-8"))
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except OSError as error:
+            raise ProfileError(
+                f"{path}: {error.strerror} (give the path of a TOML profile)"
+            ) from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ProfileError(f"{path}: {error} (expected a TOML profile)") from error
     for word in overrides:
         key, equals, value = word.partition("=")
@@ -84,7 +88,9 @@ def from_table(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     for key, value in table.items():
         if key not in names:
             near = difflib.get_close_matches(key, names, n=1)
-            cure = f"did you mean {near[0]!r}?" if near else f"known: {names}"
+            cure = (
+                f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
+            )
             raise ProfileError(f"{where}: unknown key {key!r}; {cure}")
         values[key] = _value(hints[key], value, f"{where}: {key}")
     return kind(**values)

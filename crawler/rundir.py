@@ -140,7 +140,11 @@ class RunDir:
                 text = file.read(_MAX_JSON)
             # NaN and Infinity are not JSON, and no browser reads them
             data = printable_values(json.loads(text, parse_constant=lambda _: None))
-        except (OSError, ValueError, RecursionError) as error:
+        except OSError as error:
+            raise RunDirError(
+                f"{path}: {error.strerror} (is {self.path} a run directory?)"
+            ) from error
+        except (ValueError, RecursionError) as error:
             raise RunDirError(
                 f"{path}: cannot be read: {error} (is {self.path} a run directory?)"
             ) from error

@@ -35,9 +35,14 @@ def read_seeds(source: str) -> list[str]:
     try:
         text = path.read_text("utf-8-sig")
     except OSError as error:
+        cure = (
+            f"did you mean https://{source}?"
+            if not path.suffix.startswith((".txt", ".tsv", ".csv"))
+            and _HOST.fullmatch(source.partition("/")[0])
+            else "give a file with one URL a line, or URLs with https://"
+        )
         raise SeedError(
-            f"{source}: cannot be read: {error.strerror}"
-            " (give a file with one URL a line, or URLs with https://)"
+            f"{source}: cannot be read: {error.strerror} ({cure})"
         ) from error
     except UnicodeDecodeError as error:
         raise SeedError(f"{source}: not UTF-8 text ({error.reason})") from error

@@ -100,7 +100,7 @@ def read_visits(path: Path) -> Iterator[Visit]:
     except OSError as error:
         raise RunDirError(
             f"{path}: cannot be read: {error.strerror}"
-            f" (is {path.parent} a run directory?)"
+            f" (is {path.parent} the run directory of a crawl?)"
         ) from error
     if bad and not good:
         raise RunDirError(f"{path}: not the log of a crawl (give another RUN_DIR)")

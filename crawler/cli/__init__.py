@@ -49,7 +49,7 @@ _EPILOG = """\
 
 
 class _Parser(argparse.ArgumentParser):
-    """Suggests the verb that may have been meant, as Python 3.14 does itself."""
+    """Says on one line what is wrong, and the word that may have been meant."""
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit with status 2."""
@@ -61,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
             message = f"unknown {found[1]!r}" + (
                 f"; did you mean {close[0]!r}? ({there})" if close else f" ({there})"
             )
-        super().error(message)
+        self.exit(2, f"bifocal: error: {message} (`{self.prog} --help` has examples)\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -103,12 +103,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+def whole_number(text: str) -> int:
+    """A number on the command line that counts something."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 up")
+    return int(text)
+
+
+def _setting(text: str) -> str:
+    if "=" not in text:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
+    return text
+
+
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Let a verb that fetches take settings as `scrapy crawl` does."""
     parser.add_argument(
         "-s",
         dest="settings",
         action="append",
+        type=_setting,
         default=[],
         metavar="NAME=VALUE",
         help="a setting, as in scrapy crawl",

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import re
 
+from crawler.cli import whole_number
 from crawler.data import Lang, LangPair
 from crawler.errors import LanguageError, UsageError
 from crawler.languages import language_of
@@ -50,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read PDF, DOCX and ODT files, too (extras `pdf`, `office`)",
     )
-    parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
+    parser.add_argument(
+        "--jobs", type=whole_number, default=1, help="processes (default 1)"
+    )
     parser.add_argument(
         "--memory", default="4G", help="for all processes together (default 4G)"
     )

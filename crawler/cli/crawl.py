@@ -32,6 +32,12 @@ def run(args: argparse.Namespace) -> int:
 
     from scrapy.cmdline import execute
 
+    from crawler.data import LangPair
+    from crawler.seeds import read_seeds
+
+    LangPair.parse(args.langs)
+    if args.seeds != "-":
+        read_seeds(args.seeds)
     logging.getLogger().handlers.clear()  # Scrapy sets up its own
     _choose_settings(args.profile)
     words = ["scrapy", "crawl", "bilingual"]

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 
+from crawler.cli import whole_number
+
 _NANOSECONDS = 4  # a comparison of 1,000 bits on one core (benchmarks/aligner_speed.py)
 
 
@@ -28,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="least cosine of the pairs to find (0.35)",
     )
     parser.add_argument(
-        "--bits", type=int, default=1000, help="bits of a signature (1000)"
+        "--bits", type=whole_number, default=1000, help="bits of a signature (1000)"
     )
 
 

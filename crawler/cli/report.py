@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 
+from crawler.cli import whole_number
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
@@ -29,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--pairs",
-        type=int,
+        type=whole_number,
         default=10_000,
         metavar="N",
         help="number of pairs of a run that can be read (%(default)s)",
@@ -48,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     gold = Path(args.gold) if args.gold else None
     runs = [RunDir(path) for path in args.runs]
     world = [Path(path) for path in args.world]
-    write_report(runs, out, gold=gold, recording=world, most=max(args.pairs, 0))
+    write_report(runs, out, gold=gold, recording=world, most=args.pairs)
     size = out.stat().st_size / 1e6
     print(f"Wrote {out} ({size:.1f} MB); open it in a browser.")
     return 0

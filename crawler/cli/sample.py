@@ -11,15 +11,19 @@ from __future__ import annotations
 
 import argparse
 
+from crawler.cli import whole_number
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
     parser.add_argument("run_dir", metavar="RUN", help="a run directory")
     parser.add_argument(
-        "--sentences", type=int, default=100, metavar="N", help="%(default)s"
+        "--sentences", type=whole_number, default=100, metavar="N", help="%(default)s"
     )
-    parser.add_argument("--pages", type=int, default=0, metavar="N", help="%(default)s")
-    parser.add_argument("--seed", type=int, default=1, help="%(default)s")
+    parser.add_argument(
+        "--pages", type=whole_number, default=0, metavar="N", help="%(default)s"
+    )
+    parser.add_argument("--seed", type=whole_number, default=1, help="%(default)s")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from crawler.cli import add_settings
+from crawler.cli import add_settings, whole_number
 
 if TYPE_CHECKING:
     from crawler.crawl.seed_check import Finding
@@ -41,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(check)
     discover = tasks.add_parser("discover", help="list other sites that a crawl found")
     discover.add_argument("run_dir", help="the RUN_DIR of a crawl")
-    discover.add_argument("--most", type=int, default=100, help="sites (%(default)s)")
+    discover.add_argument(
+        "--most", type=whole_number, default=100, help="sites (%(default)s)"
+    )
     other = tasks.add_parser("import", help="read web-languages pages and host files")
     other.add_argument("files", nargs="+", help="Markdown or text files")
 

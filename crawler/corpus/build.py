@@ -11,6 +11,7 @@ end.
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -37,12 +38,15 @@ from crawler.corpus.texts import StoredText
 from crawler.data import CorpusPair, LangPair, Origin, PairScore, SentencePair, Site
 from crawler.errors import RunDirError, UsageError
 from crawler.rundir import RunDir, write_json
+from crawler.sinks.growing import is_whole
 from crawler.sinks.jsonl import json_lines, jsonl_sink
 from crawler.sinks.moses import moses_sink
 from crawler.sinks.parquet import parquet_sink
 from crawler.sinks.tmx import tmx_sink
 from crawler.sinks.tsv import ORIGIN, one_cell, origin_cells, tsv_sink
 from crawler.urls import site_of
+
+logger = logging.getLogger(__name__)
 
 PROVENANCE = (
     "id",
@@ -105,7 +109,14 @@ def build_corpus(request: CorpusRequest) -> dict[str, Any]:
     (paths,) = sources(request.sources, request.langs).values()
     for path in paths:
         if path.is_dir():
-            inputs_of(RunDir(path), RunDir(path).read())
+            run = RunDir(path)
+            inputs_of(run, run.read())
+            if not is_whole(run.pairs):
+                logger.warning(
+                    "%s: ends early, the pairs up to there are taken (is the crawl"
+                    " still running? `bifocal align` makes the pairs anew)",
+                    run.pairs,
+                )
     if out.exists() and any(out.iterdir()):
         raise RunDirError(f"{out}: is not empty (choose another --out)")
     work = out / "work.partial"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import resource
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -26,6 +26,10 @@ _EXCEPT = "except"  # the hosts that follow
 _TLS_VERIFY = {"true": True, "1": True, _EXCEPT: True, "false": False, "0": False}
 
 
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Amount = Annotated[float, msgspec.Meta(ge=0)]
+
+
 class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper):
     """The settings of one crawl."""
 
@@ -34,53 +38,53 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     # what is crawled
     scope: str
     frontier_url: str | None
-    frontier_max_depth: int
+    frontier_max_depth: Count
     url_scorer: str
-    scorer_max_urls: int
+    scorer_max_urls: Count
     url_language_model: str
     url_language_model_dir: str | None = None
     url_pair_model: str
     url_pair_model_dir: str | None = None
     language_gate: bool
     sitemaps: bool
-    sitemaps_max: int
+    sitemaps_max: Count
     # pairs
     align_profile: str | None
     pairs: bool
     sentences: bool
     pdf: bool
     page_process: bool | None
-    page_memory: int
-    page_seconds: float
+    page_memory: Count
+    page_seconds: Amount
     # politeness
     robotstxt_obey: bool
-    download_delay: float
-    robots_max_crawl_delay: float
-    site_concurrency: int
-    retry_times: int
-    retry_wait: float
+    download_delay: Amount
+    robots_max_crawl_delay: Amount
+    site_concurrency: Count
+    retry_times: Count
+    retry_wait: Amount
     # downloads
     default_request_headers: dict[str, str | None] | str  # JSON, on a command line
     address_allow: str | list[str] | None
-    download_timeout: float
-    download_maxsize: int
+    download_timeout: Amount
+    download_maxsize: Count
     download_bind_address: str | None = None
     tls_verify: bool | str
     # limits
-    site_max_pages: int
-    site_max_bytes: int
-    site_max_seconds: float
-    site_scout_pages: int
-    run_max_pages: int
-    run_max_bytes: int
+    site_max_pages: Count
+    site_max_bytes: Count
+    site_max_seconds: Amount
+    site_scout_pages: Count
+    run_max_pages: Count
+    run_max_bytes: Count
     # WARC
     warc_prefix: str
-    warc_max_bytes: int
+    warc_max_bytes: Count
     warc_fsync: bool
     warc_revisits: bool
-    warc_gzip_level: int
+    warc_gzip_level: Count
     # telling people
-    progress_interval: float
+    progress_interval: Amount
     log_enabled: bool = True
     log_level: str
     log_format: str

@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,13 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.atomic import atomic_file
 from crawler.config import to_table
 from crawler.data import LangPair
-from crawler.errors import RunDirError
+from crawler.errors import RunDirError, WarcError
 from crawler.progress import ProgressLine, terminal
 from crawler.realign.machine import LocalMachine
 from crawler.realign.plan import align_pages
 from crawler.realign.pool import Pool
 from crawler.realign.request import AlignRequest, summary
-from crawler.rundir import write_json
+from crawler.rundir import RunDir, write_json
 from crawler.warc.remote import size_of
 
 logger = logging.getLogger(__name__)
@@ -65,14 +65,30 @@ def align_collection(
             return summary(runs)
     progress = progress or ProgressLine(logger, terminal())
     with _locked(work):
-        _check_same(work, _identity(request, inputs, known))
-        with Pool(jobs) as pool:
-            share = _STORE_SHARE * memory / jobs
-            machine = LocalMachine(request, work, pool, share, progress)
-            stats = align_pages(request, inputs, known, machine)
+        try:
+            _check_same(work, _identity(request, inputs, known))
+            with Pool(jobs) as pool:
+                share = _STORE_SHARE * memory / jobs
+                machine = LocalMachine(request, work, pool, share, progress)
+                stats = align_pages(request, inputs, known, machine)
+        except WarcError:
+            _forget_if_nothing_was_read(work, runs)
+            raise
     shutil.rmtree(work)
     _stdin_file(request).unlink(missing_ok=True)
     return stats
+
+
+def _forget_if_nothing_was_read(work: Path, runs: Sequence[RunDir]) -> None:
+    """Leave no half of a run behind, so that the mended command may be given."""
+    parts = [path for path in work.glob("*/**/*") if path.suffix != ".reading"]
+    if not any(map(Path.is_file, parts)):
+        shutil.rmtree(work)
+        for run in runs:
+            run.run_json.unlink(missing_ok=True)
+            for folder in (run.warc, run.path, work.parent):
+                with suppress(OSError):  # not empty, or gone
+                    folder.rmdir()
 
 
 def _stdin_file(request: AlignRequest) -> Path:

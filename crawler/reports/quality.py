@@ -118,6 +118,9 @@ def read_rows(path: Path) -> Iterable[dict[str, str]]:
         with opener(path, "rt", encoding="utf-8") as file:
             header, *lines = file.read().splitlines()
     except (OSError, ValueError) as error:
-        raise RunDirError(f"{path}: cannot be read: {error}") from error
+        raise RunDirError(
+            f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"
+            " (true pairs are tab-separated text: url_a lang_a url_b lang_b)"
+        ) from error
     names = header.split("\t")
     return [dict(zip(names, line.split("\t"))) for line in lines]

@@ -51,6 +51,17 @@ class GrowingLines:
         self._file.close()
 
 
+def is_whole(path: Path) -> bool:
+    """False while a crawl appends to a file, and for one that was cut short."""
+    try:
+        with gzip.open(path, "rb") as file:
+            while file.read(2**20):
+                pass
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return False
+    return True
+
+
 def read_lines(path: Path) -> Iterator[str]:
     """The whole lines of a file; it may be growing, or end in the middle of one.
 

@@ -1,6 +1,6 @@
 """What a user can get wrong: one line that says what, where and the cure.
 
-One of each kind here, as a process; the unit tests of each room have the others.
+Here what ends a crawl, as a process; test_mistakes.py has what never begins one.
 """
 
 from __future__ import annotations
@@ -48,26 +48,6 @@ def test_profiles(run_dir, name):
     assert line.startswith(f"SCRAPY_PROJECT={name}: no such profile (there are default")
 
 
-@pytest.mark.parametrize(
-    ("langs", "cure"),
-    [("en,icelandik", "did you mean 'icelandic'"), ("en,English", "two different")],
-)
-def test_languages(run_dir, langs, cure):
-    assert cure in refused(run_dir, langs=langs)
-
-
-@pytest.mark.parametrize(
-    ("content", "what"), [(b"# nothing yet\n\n", "no seeds"), (None, "No such file")]
-)
-def test_seeds(run_dir, tmp_path, content, what):
-    seeds = tmp_path / "seeds.txt"
-    if content is not None:
-        seeds.write_bytes(content)
-    line = refused(run_dir, seeds=seeds)
-    assert str(seeds) in line
-    assert what in line
-
-
 def test_a_run_directory_of_other_languages_is_left_as_it_is(run_dir):
     first = crawl(DEMO_SEEDS, "en,is", run_dir, REPLAY_WARCS=WORLD)
     assert first.returncode == 0
@@ -84,12 +64,6 @@ def test_a_run_directory_that_may_not_be_written(tmp_path):
     assert "Permission denied (choose another RUN_DIR" in line
 
 
-def test_a_run_directory_that_is_a_file(run_dir):
-    run_dir.write_text("something else")
-    assert f"{run_dir}: cannot write the run directory" in refused(run_dir)
-    assert run_dir.read_text() == "something else"
-
-
 def test_a_recording_that_is_cut_short(run_dir, tmp_path):
     warc = tmp_path / "cut.warc.gz"
     warc.write_bytes(WORLD.read_bytes()[:100_000])
@@ -102,29 +76,6 @@ def test_a_recording_that_is_something_else(run_dir, tmp_path):
     warc = tmp_path / "picture.warc.gz"
     warc.write_bytes(b"<html>")
     assert f"{warc}: not a WARC file" in refused(run_dir, REPLAY_WARCS=warc)
-
-
-def test_a_recording_that_is_not_there(run_dir, tmp_path):
-    missing = tmp_path / "missing.warc.gz"
-    assert f"{missing}: no such file" in refused(run_dir, REPLAY_WARCS=missing)
-
-
-@pytest.mark.parametrize(
-    ("settings", "what"),
-    [
-        ({"URL_SCORER": "crawler.nowhere.Scorer"}, "cannot load"),
-        ({"URL_LANGUAGE_MODEL": "json.JSONDecoder"}, "not a model"),
-        ({"FRONTIER_URL": "mysql://host/db"}, "is not a valid frontier"),
-        ({"DOWNLOAD_TIMEOUT": "soon"}, "DOWNLOAD_TIMEOUT=soon"),
-    ],
-)
-def test_parts_that_are_not_there(run_dir, settings, what):
-    done = crawl(
-        DEMO_SEEDS, "en,is", run_dir, profile="focused", REPLAY_WARCS=WORLD, **settings
-    )
-    assert done.returncode == 2
-    assert what in error_line(done)
-    assert not (run_dir / "run.json").exists()
 
 
 def test_an_unknown_argument_is_an_error(run_dir):

@@ -127,7 +127,8 @@ class Lexicon:
                 raise ValueError(f"its digest is {saved.digest}, not {digest}")
         except Exception as error:  # zipfile and numpy say "damaged" in many words
             raise ProfileError(
-                f"{path}: no lexicon: {error} (give a lexicon.npz of an earlier run)"
+                f"{path}: not a lexicon: {_cause(error)} (give a lexicon.npz of an"
+                " earlier run)"
             ) from error
         if known != list(langs):
             columns["src"], columns["trg"] = columns["trg"], columns["src"]
@@ -304,3 +305,10 @@ def collect(
         (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32),
         np.bincount(number, count, len(distinct)).astype(np.float32),
     )
+
+
+def _cause(error: Exception) -> str:
+    """What is wrong with a file; numpy takes whatever it does not know for a pickle."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return "an unknown format" if "pickled" in str(error) else str(error)

@@ -57,6 +57,7 @@ _PASSING = (
 )
 _REFUSED = (AuthenticationError, AuthorizationError)
 _PATIENCE = 300.0  # seconds that Redis may be gone: a restart with its data takes one
+_FIRST_PATIENCE = 20.0  # before its first answer: it may start beside the workers
 _ANSWER = 30.0  # seconds for an answer: a journal of 100 MB takes one
 _SENTINEL_PORT = 26379
 _OURS = ("run", "worker", "lease", "pause", "patience", "bloom")
@@ -81,6 +82,7 @@ class Connection:
         self._client: Any = None  # redis-py has no common type of its clients
         self._scripts: dict[str, Callable[..., Any]] = {}
         self.interrupted = False
+        self._answered = False
         try:
             self._open = _opener(self._server)
         except (ValueError, TypeError) as error:
@@ -112,13 +114,18 @@ class Connection:
         `interrupted` then says whether it was asked more than once: an answer that was
         lost on the way may have had its effect.
         """
-        wait, end = 0.05, time.monotonic() + self.patience
+        patience = self.patience
+        if not self._answered:
+            patience = min(patience, _FIRST_PATIENCE)
+        wait, end = 0.05, time.monotonic() + patience
         self.interrupted = False
         while True:
             try:
                 if self._client is None:
                     self._client = self._open()
-                return question(self._client)
+                answer = question(self._client)
+                self._answered = True
+                return answer
             except _REFUSED as error:
                 raise FrontierError(
                     f"{self.name}: {error} (user, password?)"

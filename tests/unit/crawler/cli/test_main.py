@@ -21,7 +21,9 @@ def test_an_unknown_word_is_a_usage_error(words, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(words)
     assert end.value.code == 2
-    assert "usage: bifocal" in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("bifocal: error: ")
+    assert "--help` has examples)" in line
 
 
 def test_an_expected_error_is_one_line(tmp_path, capsys):
