@@ -102,6 +102,7 @@ class Server:
         routes: Mapping[str, Route] | None = None,
         host: str = "127.0.0.1",
         tls: ssl.SSLContext | None = None,
+        port: int = 0,
     ) -> None:
         self.routes = dict(routes or {})
         self.scheme = "https" if tls else "http"
@@ -129,7 +130,7 @@ class Server:
             def handle_error(listener, *_: object) -> None:
                 """The client has gone: that is what some tests are about."""
 
-        self._server = Listener((host, 0), Handler)
+        self._server = Listener((host, port), Handler)
         self.host, self.port = self._server.server_address[:2]
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
 

@@ -270,6 +270,7 @@ class Crawl:
         self, lease: Lease, exchange: Exchange, found: IntakeResult, seconds: float
     ) -> None:
         """Steps 3 to 6: the page is done, and its links go to the frontier."""
+        self._polite.was_read(lease, found.seconds)
         if found.location is None:
             size = found.size
             self.frontier.fetched(lease, found.page, size=size, seconds=seconds)
@@ -288,7 +289,8 @@ class Crawl:
         page = self.intake.keep(exchange)
         moved = 300 <= page.status < 400
         target = read_page(page).location if moved else None
-        if target and hops < MAX_REDIRECTS:
+        may = target and hops < MAX_REDIRECTS and self._polite.may_follow(lease, target)
+        if target and may:
             self._redirected.append(Fetch(target, lease, hops + 1))
             return True
         if page.status >= 500 or page.status == 429:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from time import process_time
 from typing import Any, Self
 
 from crawler.aligner.aligner import Aligner, take_in
@@ -79,6 +80,8 @@ class IntakeResult:
     location: str | None = None  # where a redirect leads
     reason: str | None = None  # why it was not kept; None: it was
     size: int = 0  # bytes of the body, decoded
+    # of processor time that reading it took
+    seconds: float = field(default=0.0, compare=False)
     pairs: tuple[PairScore, ...] = ()  # that it completes
 
 
@@ -97,6 +100,7 @@ class _InHand:
     answer: Answer
     page: Page | None = None
     reading: Reading = field(default_factory=lambda: Reading(reason="not_stored"))
+    seconds: float = 0.0
     kept: bool = False
     pairs: list[PairScore] = field(default_factory=list)
 
@@ -124,6 +128,7 @@ class _InHand:
             location=reading.location,
             reason=reading.reason or (None if self.kept else "language"),
             size=len(self.page.body) if self.page else 0,
+            seconds=self.seconds,
             pairs=tuple(self.pairs),
         )
 
@@ -219,7 +224,9 @@ class Intake:
 
     def _read(self, item: _InHand) -> None:
         assert item.page
+        started = process_time()
         item.reading = self._reading(item.page, item.answer.depth)
+        item.seconds = process_time() - started
 
     def _reading(self, page: Page, depth: int) -> Reading:
         """What the page holds; one that breaks the reader is stored all the same."""

@@ -18,10 +18,17 @@ from crawler.data import Site
 from crawler.frontier.entry import Lease
 from crawler.frontier.gate import SiteGate
 from crawler.frontier.robots import ALLOW_ALL, REFUSE_ALL, RobotsRules, origin_of
+from crawler.urls import site_of
 from crawler.warc.exchange import Exchange, page_of
 
 # RFC 9309, section 2.3.1.2: follow at least five redirects.
 MAX_REDIRECTS = 5
+# Of the robots.txt of a site, so many are looked for on other sites, and nowhere but at
+# their /robots.txt: a site with a thousand hosts would else ask others in our name.
+_ROBOTS_ELSEWHERE = 5
+# What one site takes of the reader: so many seconds, then a share of the time. Pages of
+# a site take 10 ms in the middle; 5 MB of hostile ones take 2 s.
+_FREE_SECONDS, _TIMES = 2.0, 10
 # A longer Retry-After (seconds) is cut to this: another try then costs little.
 _MAX_RETRY_AFTER = 600
 # RETRY_WAIT doubles with each error of a site in a row, so often at most; and pauses
@@ -95,6 +102,8 @@ class Politeness:
         self._robots = robots
         self._asked_to_wait: dict[Site, float] = {}  # seconds, after the next answer
         self._errors: Counter[Site] = Counter()  # since the last answer without one
+        self._elsewhere: Counter[Site] = Counter()  # redirects to other sites' rules
+        self._reading: Counter[Site] = Counter()  # milliseconds that its pages took
 
     @classmethod
     def of(cls, settings: CrawlSettings) -> Self:
@@ -110,6 +119,14 @@ class Politeness:
         """Remember the rules of the URL's origin."""
         if self._robots:
             self._robots.learn(url, rules)
+
+    def may_follow(self, lease: Lease, target: str) -> bool:
+        """Whether a redirect of the robots.txt of a page's origin is followed."""
+        if site_of(target) == lease.site:
+            return True
+        self._elsewhere[lease.site] += 1
+        is_robots = target == f"{origin_of(target)}/robots.txt"
+        return is_robots and self._elsewhere[lease.site] <= _ROBOTS_ELSEWHERE
 
     def start(self, lease: Lease) -> None:
         """Close the site of a page that is asked for now."""
@@ -136,6 +153,19 @@ class Politeness:
         if asked is not None:  # it is believed once, and then only if it asks for more
             ours = asked if not doublings else max(asked, ours)
         self._wait(lease.site, ours)
+
+    def was_read(self, lease: Lease, seconds: float) -> None:
+        """Let a site wait whose pages keep the reader from those of the others.
+
+        `seconds`: of processor time, that a page took. Without DOWNLOAD_DELAY nobody is
+        spared.
+        """
+        self._reading[lease.site] += round(1000 * seconds)
+        if (
+            self._settings.download_delay
+            and self._reading[lease.site] > 1000 * _FREE_SECONDS
+        ):
+            self._wait(lease.site, min(_TIMES * seconds, _MAX_RETRY_AFTER))
 
     def answered(self, lease: Lease) -> None:
         """Forget the errors of a site that has answered without one."""

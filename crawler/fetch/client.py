@@ -27,7 +27,7 @@ from crawler.warc.exchange import Exchange
 
 _KEEP_ALIVE = 20.0  # seconds: longer than most pauses between two pages of a site
 _PORTS = {"http": 80, "https": 443}
-_DNS_SECONDS, _DNS_NAMES = 60.0, 10_000  # addresses are remembered; of how many hosts
+_DNS_NAMES = 10_000  # hosts whose addresses are remembered
 # Codes of OpenSSL (x509_vfy.h): not yet valid, expired; the two kinds of certificates
 # that sign themselves; the name of a host, or its address, is another one.
 _CERTIFICATES = {
@@ -52,6 +52,7 @@ class ClientConfig:
     verify: bool = True  # refuse bad certificates …
     unverified: frozenset[str] = frozenset()  # … but not of these hosts, and below them
     max_idle: int = 256  # connections that wait
+    dns_seconds: float = 60.0  # addresses of a host are remembered
     bind: str | None = None  # the local address of connections
 
 
@@ -214,7 +215,7 @@ class HttpClient:
         if is_address(host):
             return [host]
         at, known = self._addresses.get(host, (0.0, []))
-        if known and monotonic() - at < _DNS_SECONDS:
+        if known and monotonic() - at < self._config.dns_seconds:
             return known
         loop = asyncio.get_running_loop()
         try:

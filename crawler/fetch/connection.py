@@ -14,6 +14,8 @@ from crawler.fetch.heads import Head, end_of_head, may_be_http, parse_head
 # Bytes of status lines and headers before a body, interim answers (1xx) included: what
 # browsers take (Chromium: 256 KB).
 MAX_HEAD = 256 * 1024
+# Pieces in which a body may come: each costs a call. 40 bytes each of the largest body.
+_MAX_PIECES = 500_000
 # Mistakes of servers that cost nobody anything: in sizes of chunks, and data that comes
 # after the end.
 _LENIENT = dict.fromkeys(
@@ -76,8 +78,8 @@ class Connection(asyncio.Protocol):
         self._read = bytearray()  # of heads, before the body
         self._searched = self._heads = 0
         self._head: Head | None = None
-        self._parts: list[bytes] = []
-        self._size = 0
+        self._body = bytearray()
+        self._pieces = self._framed = 0  # of a body; its bytes with their framing
         self._waiting = asyncio.get_running_loop().create_future()
         self.transport.write(data)
         try:
@@ -164,6 +166,9 @@ class Connection(asyncio.Protocol):
     # ------------------------------------------------------------- the body
 
     def _feed(self, data: bytes | bytearray) -> None:
+        self._framed += len(data)
+        if self._max_size and self._framed > self._max_size + MAX_HEAD:
+            raise FetchError(Failure.TOO_LARGE, f"{self._framed} bytes with chunks")
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
@@ -179,13 +184,14 @@ class Connection(asyncio.Protocol):
 
     def on_body(self, data: bytes) -> None:
         """Collect a part of the body (called by the parser)."""
-        self._size += len(data)
-        if self._max_size and self._size > self._max_size:
-            self._fail(
-                FetchError(Failure.TOO_LARGE, f"more than {self._max_size} bytes")
-            )
-        else:
-            self._parts.append(data)
+        self._body += data
+        self._pieces += 1
+        if self._max_size and len(self._body) > self._max_size:
+            text = f"more than {self._max_size} bytes"
+            self._fail(FetchError(Failure.TOO_LARGE, text))
+        elif self._pieces > _MAX_PIECES:
+            text = f"more than {_MAX_PIECES} pieces"
+            self._fail(FetchError(Failure.TOO_LARGE, text))
 
     def on_message_complete(self) -> None:
         """Take the body as whole (called by the parser)."""
@@ -200,14 +206,14 @@ class Connection(asyncio.Protocol):
         if head is None:
             self._fail(FetchError(Failure.DISCONNECTED))
         elif head.is_chunked or head.length is not None:
-            self._fail(FetchError(Failure.INCOMPLETE, f"{self._size} bytes came"))
+            self._fail(FetchError(Failure.INCOMPLETE, f"{len(self._body)} bytes came"))
         else:
             self._finish(is_reusable=False)
 
     def _finish(self, *, is_reusable: bool) -> None:
         if self._waiting is not None and not self._waiting.done():
             assert self._head is not None
-            body = b"".join(self._parts)
+            body, self._body = bytes(self._body), bytearray()
             self._waiting.set_result(RawAnswer(self._head, body, is_reusable))
 
     def _fail(self, error: FetchError) -> None:

@@ -96,19 +96,18 @@ def parse_head(data: bytes) -> Head:
     status = _STATUS.fullmatch(first.rstrip(b"\r"))
     if status is None:
         raise FetchError(Failure.NOT_HTTP, f"the answer begins with {first[:40]!r}")
-    headers: list[tuple[bytes, bytes]] = []
+    headers: list[tuple[bytes, list[bytes]]] = []
     for line in lines:
         line = line.rstrip(b"\r")
         if line[:1] in (b" ", b"\t") and headers:  # goes on with the one before
-            name, value = headers[-1]
-            headers[-1] = name, value + b" " + line.strip()
+            headers[-1][1].append(line.strip())
             continue
         name, colon, value = line.partition(b":")
         if colon and name.strip():
-            headers.append((name.strip(), value.strip()))
+            headers.append((name.strip(), [value.strip()]))
     return Head(
         int(status["status"]),
         (status["reason"] or b"").decode("latin-1").strip(),
         (status["version"] or b"1.0").decode(),
-        tuple(headers),
+        tuple((name, b" ".join(values)) for name, values in headers),
     )

@@ -4,7 +4,8 @@
 
    Calls on files whose path has FAIL_PATH in it fail with FAIL_ERRNO: reads (r) that reach
    beyond FAIL_AFTER bytes of their file, writes (w) once FAIL_AFTER bytes were written, or
-   everything (a) from then on, as when a network disk is gone. */
+   everything (a) from then on, as when a network disk is gone. A file named FAIL_MARK
+   appears with the first call that fails. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -36,6 +38,8 @@ static long long after(void) { return atoll(getenv("FAIL_AFTER") ?: "0"); }
 static char kind(void) { return (getenv("FAIL_CALLS") ?: "-")[0]; }
 
 static int failed(void) {
+    const char *mark = getenv("FAIL_MARK");
+    if (mark) close(syscall(SYS_openat, AT_FDCWD, mark, O_CREAT | O_WRONLY, 0644));
     errno = atoi(getenv("FAIL_ERRNO") ?: "5");
     return -1;
 }

@@ -26,6 +26,7 @@ from tests.commands import (
     error_line,
     pair_urls,
 )
+from tests.crash.events import build_library
 from tests.worlds import build_site, write_warc
 
 pytestmark = [
@@ -37,11 +38,7 @@ TOWN = build_site("town.example", concepts=8, words=80)
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("library") / "failing_disk.so"
-    source = Path(__file__).with_name("failing_disk.c")
-    words = ["cc", "-shared", "-fPIC", "-O1", str(source), "-o", str(path), "-ldl"]
-    subprocess.run(words, check=True)
-    return path
+    return build_library(tmp_path_factory.mktemp("library"))
 
 
 @pytest.fixture(scope="module")

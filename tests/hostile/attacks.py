@@ -220,9 +220,30 @@ def no_answer(route: Route, error: str) -> Attack:
     return Attack({"/attack": route}, {"/attack": f"no_answer/{error}"})
 
 
+def html_of_head(lines: bytes) -> Attack:
+    """One page with odd lines in its head."""
+    return Attack(
+        {"/attack": raw(OK + lines + b"\r\n", b"<p>x")}, {"/attack": "language"}
+    )
+
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 TIMEOUT, LOSS, CANCELLED = "timeout", "incomplete", "too_large"
 FAILED, CLOSED = "not_http", "disconnected"
 
+CHARSETS_ODD = [
+    *("idna", "punycode", "rot13", "zlib", "bz2", "hex", "uu", "quopri", "undefined"),
+    *("unicode_escape", "raw_unicode_escape", "utf-8-sig", "mbcs", "oem", "string"),
+    *(
+        "UTF-8" * 500,
+        "''",
+        '"',
+        "\x00",
+        "../x",
+        "utf-8;charset=utf-7",
+        "iso-2022-cn-ext",
+    ),
+]
 ATTACKS: dict[str, Attack] = {
     # --- the connection
     "silence": no_answer(silence, TIMEOUT),
@@ -270,6 +291,48 @@ ATTACKS: dict[str, Attack] = {
         {"/attack": raw(OK + b"Set-Cookie: a=b\r\n" * 400 + b"\r\n", b"<p>x")},
         {"/attack": "language"},
     ),
+    "chunks_of_two_bytes": no_answer(
+        endless_of(OK + CHUNKED, b"2\r\nxx\r\n" * 5000), CANCELLED
+    ),
+    "chunk_extensions": no_answer(
+        endless_of(OK + CHUNKED, b"1;" + b"a" * 30_000 + b"\r\nx\r\n"), CANCELLED
+    ),
+    "trailers_without_end": no_answer(
+        endless_of(OK + CHUNKED + b"0\r\n", b"X-Much: more\r\n" * 900), CANCELLED
+    ),
+    "folded_header": html_of_head(b"X: a\r\n" + b" a\n" * 80_000),
+    "blank_lines_first": Attack(
+        {"/attack": raw(b"\r\n" * 100_000 + OK + b"\r\n", b"<p>x")},
+        {"/attack": "language"},
+    ),
+    "interim_answers_with_heads": Attack(
+        {
+            "/attack": raw(
+                (b"HTTP/1.1 103 Early Hints\r\n" + b"Link: </a>\r\n" * 9) * 400
+                + b"\r\n"
+                + OK
+                + b"\r\n",
+                b"<p>x",
+            )
+        },
+        {"/attack": "language"},
+    ),
+    "old_keep_alive": Attack(
+        {"/attack": raw(b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\n", b"<p>x")},
+        {"/attack": "language"},
+    ),
+    "upgrade_nobody_asked_for": no_answer(
+        raw(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"), CLOSED
+    ),
+    "two_answers_at_once": html(f"<p>{ENGLISH}", "language", content_length="3"),
+    "partial_content_nobody_asked_for": Attack(
+        {"/attack": answer("<p>x", "206 Partial Content", content_range="bytes 0-3/9")},
+        {"/attack": "status/206"},
+    ),
+    "not_modified": Attack(
+        {"/attack": raw(b"HTTP/1.1 304 Not Modified\r\n\r\n", b"<p>x")},
+        {"/attack": "redirect"},
+    ),
     # --- codings
     "gzip_bomb": Attack(
         lambda server: {"/attack": answer(bomb("gzip"), content_encoding="gzip")},
@@ -299,6 +362,21 @@ ATTACKS: dict[str, Attack] = {
     "gzip_that_is_none": html(f"<p>{ENGLISH}", content_encoding="gzip"),
     "gzip_cut_short": html(
         gzip.compress(f"<p>{ENGLISH}".encode())[:-20], content_encoding="gzip"
+    ),
+    "bombs_in_codings": Attack(
+        lambda server: {
+            "/attack": answer(gzip.compress(bomb("br"), 1), content_encoding="br, gzip")
+        },
+        {"/attack": "language"},
+        counters=("warc/repaired/bomb",),
+    ),
+    "codings_without_end": Attack(
+        {
+            "/attack": answer(
+                f"<p>{ENGLISH}", content_encoding=", ".join(["gzip"] * 5000)
+            )
+        },
+        {"/attack": KEPT},
     ),
     "coding_nobody_asked_for": Attack(
         {"/attack": answer(b"\x1b\x03\x00\xf8", content_encoding="br, zstd")},
@@ -341,6 +419,26 @@ ATTACKS: dict[str, Attack] = {
     ),
     "redirect_bad_host": Attack(
         {"/attack": moved("http://xn--a.b\x7f../")}, {"/attack": "redirect"}
+    ),
+    "refresh_to_metadata": html(
+        '<meta http-equiv=refresh content="0;url=http://169.254.169.254/latest/">'
+        f"<p>{ENGLISH}"
+    ),
+    "redirect_to_the_robots_of_others": Attack(
+        lambda server: {"/robots.txt": moved("http://127.0.2.254:9/admin/delete?id=1")}
+    ),
+    "later_for_ever": Attack(
+        {"/attack": answer(status="503 Service Unavailable", retry_after="9" * 400)},
+        {"/attack": "status/503"},
+    ),
+    "later_in_the_past": Attack(
+        {
+            "/attack": answer(
+                status="429 Too Many Requests",
+                retry_after="Mon, 01 Jan 99999999999999999999 00:00:00 GMT",
+            )
+        },
+        {"/attack": "status/429"},
     ),
     # --- pages
     "links_without_end": html(
@@ -429,6 +527,46 @@ ATTACKS: dict[str, Attack] = {
     "idn_homographs": html(
         f"<p>{ENGLISH}" + links("https://аррӏе.example/", "https://xn--80ak6aa92e.com/")
     ),
+    "hosts_of_punycode": html(
+        links(*(f"http://xn--{'a9' * 28}{n}.example/" for n in range(4000)))
+        + f"<p>{ENGLISH}"
+    ),
+    "sources_and_data": html(
+        "".join(
+            f'<img srcset="{", ".join(f"/i{n}-{m}.png {m}w" for m in range(1, 90))}"'
+            f' src="data:image/png;base64,{"A" * 300}">'
+            for n in range(300)
+        )
+        + f"<p>{ENGLISH}"
+    ),
+    "preloads_and_prefetches": html(
+        "".join(
+            f'<link rel="{rel}" href="/{rel}/{n}">'
+            for n in range(5000)
+            for rel in ("preload", "prefetch", "dns-prefetch", "next", "canonical")
+        )
+        + f"<p>{ENGLISH}"
+    ),
+    "bases_that_change": html(
+        "".join(
+            f'<base href="http://b{n}.example/{n}/"><a href="{n}">x</a>'
+            for n in range(20_000)
+        )
+        + f"<p>{ENGLISH}"
+    ),
+    "names_of_charsets": Attack(
+        Endless(
+            lambda path: (
+                answer(
+                    f"<p>{ENGLISH}",
+                    content_type=f"text/html; charset={CHARSETS_ODD[number(path)]}",
+                )
+                if path[:2] == "/c"
+                else None
+            ),
+            {"/attack": page(links(*(f"/c{n}" for n in range(len(CHARSETS_ODD)))))},
+        )
+    ),
     "hreflang_flood": html(
         "".join(
             f'<link rel="alternate" hreflang="is" href="/f/{n}">' for n in range(50_000)
@@ -457,6 +595,21 @@ ATTACKS: dict[str, Attack] = {
     ),
     "sitemap_index_loop": Attack(
         sitemap(f"{INDEX}<sitemap><loc>HERE/map.xml</loc></sitemap></sitemapindex>"),
+        links=(),
+    ),
+    "sitemap_index_cycle": Attack(
+        lambda server: {
+            "/robots.txt": text("User-agent: *", f"Sitemap: {server.url('/m0.xml')}"),
+            **{
+                f"/m{n}.xml": answer(
+                    f"{INDEX}<sitemap><loc>{server.url(f'/m{(n + 1) % 7}.xml')}</loc>"
+                    f"</sitemap><sitemap><loc>{server.url(f'/m{n * 3 % 7}.xml?{n}')}"
+                    "</loc></sitemap></sitemapindex>",
+                    content_type=XML,
+                )
+                for n in range(7)
+            },
+        },
         links=(),
     ),
     "sitemap_index_without_end": Attack(

@@ -172,6 +172,25 @@ def test_an_error_of_the_download_names_its_reason(data, failed):
     assert failure(data, max_size=1000) == failed
 
 
+@pytest.mark.parametrize(
+    "piece",
+    [b"1\r\nx\r\n", b"1;" + b"a" * 9000 + b"\r\nx\r\n", b"000000001\r\nx\r\n"],
+    ids=["small", "with extensions", "with zeros"],
+)
+def test_chunks_that_take_more_than_they_bring_are_too_large(piece):
+    body = piece * (4_000_000 // len(piece))
+    size = {"max_size": 1_000_000}
+    assert failure(CHUNKED + body, **size) == Failure.TOO_LARGE
+
+
+def test_trailers_without_end_are_too_large():
+    body = b"0\r\n" + b"X: y\r\n" * 400_000
+    assert failure(CHUNKED + body, max_size=1_000_000) in (
+        Failure.TOO_LARGE,
+        Failure.INCOMPLETE,
+    )
+
+
 def test_an_answer_that_does_not_come_takes_as_long_as_it_may():
     silent = Served(b"", pause=30)
     with pytest.raises(FetchError) as caught:

@@ -1,0 +1,33 @@
+"""A crawl that is killed, stopped and failed by its disk has what a calm one has.
+
+    BIFOCAL_EVENTS=200 python -m pytest -s tests/crash/test_events.py
+
+`python -m benchmarks.crashes` does the same for hundreds, and writes what came of it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+
+import pytest
+
+from tests.crash.events import Disturber, Result, build_library
+
+EVENTS = int(os.environ.get("BIFOCAL_EVENTS", "16")) // 2  # of either form
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+@pytest.mark.parametrize("apart", [False, True], ids=["one process", "two"])
+def test_events(tmp_path, apart):
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    disturber = Disturber(tmp_path, build_library(tmp_path), seed, apart=apart)
+    disturber.calm()
+    total = Result()
+    while (left := EVENTS - total.events.total()) > 0:
+        total.add(disturber.disturb(left))
+    print(total)
+    assert total.asked_again <= total.events.total()
