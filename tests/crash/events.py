@@ -57,7 +57,7 @@ _FILES = {
     "cdxj": 6000,
     "stats.json": 1,
     "run.json": 1,
-    "run/reading": 1,
+    "reading": 1,
 }
 _LONGEST_STOP = 2.0  # seconds
 
@@ -166,7 +166,7 @@ class Disturber:
         """
         mark = self._folder / "failed"
         mark.unlink(missing_ok=True)
-        given = self._disk(kind, mark)
+        given = self._disk(kind, run, mark)
         process = subprocess.Popen(
             crawl_command(server.url("/en/"), "en,is", run.path, **self._settings),
             cwd=ROOT,
@@ -195,7 +195,7 @@ class Disturber:
             error_line(subprocess.CompletedProcess([], status, "", errors))
         return errors
 
-    def _disk(self, kind: str | None, mark: Path) -> dict[str, str]:
+    def _disk(self, kind: str | None, run: Run, mark: Path) -> dict[str, str]:
         """The environment of a disk that fails."""
         if kind not in ("disk full", "write error", "read error"):
             return {}
@@ -204,6 +204,7 @@ class Disturber:
             "LD_PRELOAD": str(self._library),
             "FAIL_CALLS": "r" if kind == "read error" else "w",
             "FAIL_PATH": path,
+            "FAIL_UNDER": str(run.path),
             "FAIL_AFTER": str(self._draw.randrange(_FILES[path])),
             "FAIL_ERRNO": str(errno.ENOSPC if kind == "disk full" else errno.EIO),
             "FAIL_MARK": str(mark),

@@ -2,7 +2,7 @@
 
    LD_PRELOAD=failing_disk.so FAIL_PATH=warc FAIL_CALLS=w FAIL_AFTER=3000 FAIL_ERRNO=5 PROGRAM
 
-   Calls on files whose path has FAIL_PATH in it fail with FAIL_ERRNO: reads (r) that reach
+   Calls on files whose path has FAIL_PATH in it (and FAIL_UNDER, if that is given) fail with FAIL_ERRNO: reads (r) that reach
    beyond FAIL_AFTER bytes of their file, writes (w) once FAIL_AFTER bytes were written, or
    everything (a) from then on, as when a network disk is gone. A file named FAIL_MARK
    appears with the first call that fails. */
@@ -22,7 +22,8 @@ static long long written;
 
 static int is_meant(const char *path) {
     const char *part = getenv("FAIL_PATH");
-    return part && path && strstr(path, part) != NULL;
+    const char *under = getenv("FAIL_UNDER") ?: "";
+    return part && path && strstr(path, part) && strstr(path, under);
 }
 
 static int is_meant_fd(int fd) {
