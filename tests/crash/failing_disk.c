@@ -2,10 +2,10 @@
 
    LD_PRELOAD=failing_disk.so FAIL_PATH=warc FAIL_CALLS=w FAIL_AFTER=3000 FAIL_ERRNO=5 PROGRAM
 
-   Calls on files whose path has FAIL_PATH in it (and FAIL_UNDER, if that is given) fail with FAIL_ERRNO: reads (r) that reach
-   beyond FAIL_AFTER bytes of their file, writes (w) once FAIL_AFTER bytes were written, or
-   everything (a) from then on, as when a network disk is gone. A file named FAIL_MARK
-   appears with the first call that fails. */
+   Calls on files whose path has FAIL_PATH in it (and FAIL_UNDER, if that is given) fail with
+   FAIL_ERRNO: reads (r) that reach beyond FAIL_AFTER bytes of their file, writes (w) once
+   FAIL_AFTER bytes were written, or everything (a) from then on, as when a network disk is
+   gone. A file named FAIL_MARK appears with the first call that fails. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
