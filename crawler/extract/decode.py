@@ -1,13 +1,13 @@
-"""Bytes to text: byte order mark, HTTP header, <meta>, then what the bytes look like.
+"""Bytes to text: byte order mark, HTTP header, <meta>, then how the bytes read.
 
 The order and the table of charset names that lie (`iso-8859-1` means cp1252 on the web)
 are those of w3lib, which follows the browsers. Nothing is ever refused: a byte that
-does not fit becomes U+FFFD, and the text says so.
+does not fit becomes U+FFFD, and the text says so. A declaration is not believed against
+the bytes (`crawler.extract.encoding`), and UTF-8 that was encoded twice is mended.
 """
 
 from __future__ import annotations
 
-import codecs
 import re
 
 from w3lib.encoding import (
@@ -16,6 +16,8 @@ from w3lib.encoding import (
     read_bom,
     to_unicode,
 )
+
+from crawler.extract.encoding import best_encoding, checked_encoding
 
 # The encodings of text that pages are in: those of the Encoding Standard, and older
 # ones of DOS, the Macintosh and Central Asia. Python knows others that are not for
@@ -29,6 +31,17 @@ _ENCODINGS = frozenset(
     iso8859-13 iso8859-14 iso8859-15 iso8859-16 mac-roman mac-cyrillic mac-greek
     mac-turkish mac-latin2 mac-iceland mac-croatian mac-romanian""".split()
 )
+
+# What the first bytes of Latin, Cyrillic and Greek letters become when UTF-8 is read as
+# Windows-1252, and each of its characters as the byte it was.
+_LEADS = "ÃÄÅÐÎ"
+_TO_BYTES = {
+    ord(bytes([byte]).decode("cp1252")): byte
+    for byte in range(0x80, 0xA0)
+    if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
+}
+_NOT_ASCII = re.compile("[^\x00-\x7f]+")
+_CERTAIN = 4  # runs of characters, all of which are UTF-8: chance makes one, seldom two
 
 # Neither markup nor text begins so; a body that does is not worth a parser's time.
 _BINARY_PREFIXES = (
@@ -56,7 +69,38 @@ def decode(body: bytes, content_type: str | None) -> str:
     if encoding is not None and mark is not None:
         return to_unicode(body[len(mark) :], encoding)
     encoding = text_encoding(http_content_type_encoding(content_type))
-    return to_unicode(body, encoding or _declared(body) or _guess(body))
+    encoding = encoding or _declared(body)
+    if encoding == "utf-8" or encoding is None:
+        text = to_unicode(body, "utf-8")
+        if "\ufffd" not in text:  # nearly all pages
+            return _mended(text)
+    if encoding is None:
+        encoding = best_encoding(body)
+    else:
+        encoding = checked_encoding(body, encoding)
+    return _mended(to_unicode(body, encoding))
+
+
+def _mended(text: str) -> str:
+    r"""A text without the second of two encodings in UTF-8, if it certainly has one.
+
+    >>> _mended("<p>dÃ©jÃ\xa0 vu, voilÃ\xa0, Ã§a"), _mended("São Paulo, Â, déjà vu")
+    ('<p>déjà vu, voilà, ça', 'São Paulo, Â, déjà vu')
+    """
+    if not any(lead in text for lead in _LEADS):
+        return text
+    runs = 0
+    try:
+        for run in _NOT_ASCII.finditer(text):  # most pages end it with the first
+            _once(run[0])
+            runs += 1
+        return _once(text) if runs >= _CERTAIN else text
+    except UnicodeError:
+        return text
+
+
+def _once(text: str) -> str:
+    return text.translate(_TO_BYTES).encode("latin-1").decode("utf-8")
 
 
 def text_encoding(name: str | None) -> str | None:
@@ -72,16 +116,6 @@ def _declared(body: bytes) -> str | None:
     if encoding and encoding.startswith(("utf-16", "utf-32")):
         return "utf-8"
     return text_encoding(encoding)
-
-
-def _guess(body: bytes) -> str:
-    """No declaration at all: UTF-8 if it is, else the web's most common single byte."""
-    try:
-        # a last character that was cut off is no proof against UTF-8
-        codecs.utf_8_decode(body, "strict", False)
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
 
 
 def looks_like_html(body: bytes, content_type: str | None) -> bool:

@@ -23,12 +23,13 @@ from crawler.aligner.sentences.split import size_of
 from crawler.data import Lang, LangPair, SentencePair
 from crawler.protocols import LanguageDetector
 
-# UTF-8 read as Latin-1 or Windows-1252, and what could not be read at all.
+# UTF-8 read as Latin-1 or Windows-1252, and what could not be read at all: that sign
+# may itself have been read wrongly, once more.
 _MOJIBAKE = re.compile(
     "[\u00c2\u00c3\u00c5][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192"
     "\u02c6\u02dc\u2013\u2014\u2018-\u201e\u2020-\u2022\u2026\u2030\u2039\u203a\u20ac"
     "\u2122]|\u00e2[\u0080\u20ac][\u0080-\u00bf\u2018-\u201e\u0153\u02dc\u2122\u00a6]"
-    "|\ufffd|[\u00d0\u00d1][\u0080-\u00bf\u201a-\u2122]"
+    "|\ufffd|\u00ef\u00bf\u00bd|[\u00d0\u00d1][\u0080-\u00bf\u201a-\u2122]"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ue000-\uf8ff]")
 
@@ -151,7 +152,7 @@ class SentenceFilters:
 def is_damaged(text: str) -> bool:
     """Was a text read in the wrong encoding, or is there something unreadable in it?
 
-    >>> is_damaged("dÃ©jÃ vu"), is_damaged("donâ€™t"), is_damaged("déjà vu, Ã")
+    >>> is_damaged("dÃ©jÃ vu"), is_damaged("brasileï¿½a"), is_damaged("déjà vu, Ã")
     (True, True, False)
     """
     if not text.isprintable() and _CONTROL.search(text):

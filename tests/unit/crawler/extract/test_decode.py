@@ -52,9 +52,63 @@ def test_latin_1_means_windows_1252_on_the_web():
         assert decode(TEXT.encode("cp1252"), f"text/html; charset={name}") == TEXT
 
 
-def test_a_lie_costs_characters_and_nothing_else():
-    assert "Þ" not in decode(TEXT.encode(), "text/html; charset=koi8-r")
+def test_a_byte_that_does_not_fit_costs_a_character_and_nothing_else():
     assert decode(b"a\xfeb", "text/html; charset=utf-8") == "a\ufffdb"
+    text = "Já, það er satt. " * 20
+    body = text.encode() + b"\xfe"
+    assert decode(body, "text/html; charset=utf-8") == text + "\ufffd"
+
+
+LITHUANIAN = """<title>Vandens malūnas</title><p>Vandens malūnas pastatytas 1903 metais
+prie Šventelės upelio. Jį čia atvilko ledynas. <p>Kaimo gyventojai kūrena laužus ir šoka
+ratelius iki ryto, o vaikai žaidžia prie upės."""
+BULGARIAN = """<p>Времето днес е хубаво и слънцето огрява планините и морето. Жителите
+на селото палят огньове и танцуват до сутринта, а децата играят край реката."""
+JAPANESE = """<p>今日は天気がよく、太陽が山と海を照らしています。村の人々は朝まで踊り、
+子供たちは川のそばで遊びます。この水車は百年前に建てられました。"""
+
+
+@pytest.mark.parametrize("declared", ["", "iso-8859-1", "utf-8", "windows-1252"])
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (LITHUANIAN, "cp1257"),
+        (LITHUANIAN, "utf-8"),
+        (BULGARIAN, "cp1251"),
+        (BULGARIAN, "iso-8859-5"),
+        (JAPANESE, "shift_jis"),
+        (JAPANESE, "euc_jp"),
+        (JAPANESE, "utf-8"),
+    ],
+)
+def test_an_encoding_that_is_undeclared_or_declared_wrongly_is_found(
+    text, encoding, declared
+):
+    body = text.encode(encoding)
+    assert decode(body, f"text/html; charset={declared}") == text
+    assert decode(f"<meta charset={declared}>".encode() + body, None).endswith(text)
+
+
+def test_utf_8_called_shift_jis_is_utf_8():
+    body = LITHUANIAN.encode()
+    assert decode(body, "text/html; charset=x-sjis") == LITHUANIAN
+
+
+@pytest.mark.parametrize("encoding", ["cp1250", "cp1257", "iso-8859-13", "utf-8"])
+def test_a_true_declaration_is_believed(encoding):
+    name = "<p>The composer Antonín Dvořák was born north of Prague. " * 4
+    text = name.replace("ř", "r") if encoding in ("cp1257", "iso-8859-13") else name
+    text = text.replace("í", "i").replace("á", "a") if text != name else text
+    assert decode(text.encode(encoding), f"text/html; charset={encoding}") == text
+
+
+def test_utf_8_that_was_encoded_twice_is_mended_where_that_is_certain():
+    twice = LITHUANIAN.encode().decode("latin-1").encode()
+    assert decode(twice, "text/html; charset=utf-8") == LITHUANIAN
+    french = "<p>L’été, déjà, où ça\xa0? Là-bas, près de l’Élysée"
+    assert decode(french.encode().decode("cp1252").encode(), None) == french
+    mixed = french + " Ceci est bon\xa0: à bientôt, Ã"
+    assert decode(mixed.encode(), None) == mixed
 
 
 @pytest.mark.parametrize(
