@@ -77,6 +77,17 @@ class Lexicon:
         kept = likely >= share * best
         return Lexicon(self.langs, self.src[kept], self.trg[kept], self.count[kept])
 
+    def pruned(self, most: int, min_count: float = 0.0) -> Lexicon:
+        """The `most` likeliest translations of each word, of those seen so often."""
+        seen = np.flatnonzero(self.count >= min_count)
+        likely = np.sqrt(self.p_src() * self.p_trg())[seen]
+        ranks = [
+            _rank(unique_inverse(word[seen])[1], likely)
+            for word in (self.src, self.trg)
+        ]
+        kept = seen[np.maximum(*ranks) < most]
+        return Lexicon(self.langs, self.src[kept], self.trg[kept], self.count[kept])
+
     @property
     def digest(self) -> str:
         """Equal for equal lexicons; in `stats.json`, and its file, to tell damage."""

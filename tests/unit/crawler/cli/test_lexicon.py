@@ -22,3 +22,20 @@ def test_a_dictionary_of_other_languages_is_refused(tmp_path, capsys):
     assert main(["lexicon", str(words), "--langs", "en,eu", "--out", str(out)]) != 0
     assert "no entry of en and eu" in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_lexicons_and_dictionaries_are_merged_pruned_and_asked(tmp_path, capsys):
+    first, muse = tmp_path / "first.npz", tmp_path / "eu-en.txt"
+    words = tmp_path / "words.tsv"
+    words.write_text("house\tetxe\nhouse\tetxalde\nhouse\teraikin\n")
+    main(["lexicon", str(words), "--langs", "en,eu", "--out", str(first)])
+    muse.write_text("etxe house\nkatu cat\n")
+    asked = ["--langs", "en,eu", "--prune", "1", "--words", "house,cat,etxe,katu"]
+    capsys.readouterr()
+    assert main(["lexicon", str(first), str(muse), *asked]) == 0
+    about, *links = capsys.readouterr().out.splitlines()
+    assert "2 links, 2 words of en, 2 of eu" in about
+    assert sorted(line.split("\t")[:3] for line in links) == [
+        ["cat", "katu", "1.0"],
+        ["house", "etxe", "2.0"],
+    ]

@@ -58,3 +58,44 @@ def test_a_file_that_is_not_a_dictionary_is_refused(tmp_path, content):
         read_dictionary(path, LANGS)
     with pytest.raises(ProfileError, match="missing"):
         read_dictionary(tmp_path / "missing.tsv", LANGS)
+
+
+TEI = """<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body>
+<entry><form><orth>etxe</orth></form>
+<sense><cit type="trans"><quote>house</quote></cit></sense></entry>
+<entry><form><orth>katu</orth></form>
+<sense><cit type="trans"><quote>cat</quote></cit></sense></entry>
+</body></text></TEI>"""
+BIDIX = """<dictionary><section id="main" type="standard">
+<e><p><l>etxe<s n="n"/></l><r>house<s n="n"/></r></p></e>
+<e r="LR"><p><l>katu<s n="n"/></l><r>cat<s n="n"/></r></p></e>
+</section></dictionary>"""
+WIKTIONARY = """{"word": "house", "lang_code": "en",\
+ "translations": [{"code": "eu", "word": "etxe"}, {"code": "fr", "word": "maison"}]}
+{"word": "katu", "lang_code": "eu",\
+ "senses": [{"translations": [{"lang_code": "en", "word": "cat"}]}]}
+{"word": "maison", "lang_code": "fr", "translations": []}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("eus-eng.tei", TEI),
+        ("apertium-eus-eng.eus-eng.dix", BIDIX),
+        ("wiktionary.jsonl", WIKTIONARY),
+        ("eu-en.txt", "etxe house\nkatu cat\n"),
+    ],
+)
+def test_the_usual_kinds_of_free_dictionaries_are_read(tmp_path, name, content):
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(gzip.compress(content.encode()))
+    found = read_dictionary(path, LANGS)
+    assert links(found) == expected(("house", "etxe"), ("cat", "katu"))
+
+
+def test_a_damaged_xml_file_is_refused(tmp_path):
+    path = tmp_path / "eng-eus.tei"
+    path.write_text("<TEI><entry>")
+    with pytest.raises(ProfileError, match=r"eng-eus\.tei: not a valid dictionary"):
+        read_dictionary(path, LANGS)
