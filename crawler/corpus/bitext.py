@@ -211,8 +211,9 @@ def sentence_pairs(
     first = 0
     while batch := list(islice(rows, _BATCH)):
         texts = [(row.src, row.trg) for row in batch]
-        ratios = quality.lexical_ratios(texts)
+        ratios, alone = quality.lexical(texts)
         scores = quality.scores(texts, ratios, usual)
+        ratios[alone] = 0.0
         for number, (row, score, ratio) in enumerate(zip(batch, scores, ratios), first):
             yield SentencePair(
                 row.src_url,

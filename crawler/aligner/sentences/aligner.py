@@ -97,8 +97,10 @@ class DynamicAligner:
         ]
         paired = [both for bead, both in zip(beads, texts) if bead.is_pair]
         usual = usual_ratio(*(float(side.sizes.sum()) for side in sides))
-        ratios = self.quality.lexical_ratios(paired)
-        scores = iter(zip(self.quality.scores(paired, ratios, usual), ratios))
+        ratios, alone = self.quality.lexical(paired)
+        scored = self.quality.scores(paired, ratios, usual)
+        ratios[alone] = 0.0
+        scores = iter(zip(scored, ratios))
         for bead, (src_text, trg_text) in zip(beads, texts):
             score, ratio = next(scores) if bead.is_pair else (0.0, None)
             yield SentencePair(

@@ -19,6 +19,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from rapidfuzz import fuzz
+
+from crawler.aligner.sentences.quality import begin_alike
 from crawler.aligner.sentences.split import size_of
 from crawler.data import Lang, LangPair, SentencePair
 from crawler.protocols import LanguageDetector
@@ -31,6 +34,14 @@ _MOJIBAKE = re.compile(
     "\u2122]|\u00e2[\u0080\u20ac][\u0080-\u00bf\u2018-\u201e\u0153\u02dc\u2122\u00a6]"
     "|\ufffd|\u00ef\u00bf\u00bd|[\u00d0\u00d1][\u0080-\u00bf\u201a-\u2122]"
 )
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+|^[\w-]+(?:\.[\w-]+)+$")
+_TRAIL = re.compile(r"\s[>›»→|·•/]\s")  # between the items of breadcrumbs and menus
+_NUMBER = re.compile(r"\d+")
+_BESIDE = 4  # letters beside an address that say something
+_ITEM = 4  # words of a menu's item
+_LONG = 40  # letters
+_NAME = re.compile(r"\w[\w'’.-]*")
+_SHORT = 25  # characters: a row whose numbers are all that it says
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ue000-\uf8ff]")
 
 
@@ -39,12 +50,19 @@ class FilterConfig:
     """When a sentence pair is refused; 0 switches a filter off."""
 
     min_letters: int = 2  # on each side: less is a mark or a number
+    address: bool = True  # refuse rows of which a side is an address and nothing else
+    list: bool = True  # refuse breadcrumbs and menus, three items or more on a line
+    numbers: bool = True  # refuse short rows with other numbers: 28 Dec, 25 fév
+    names: bool = True  # refuse two names of which no part is alike
     max_characters: int = 1000  # more is no sentence
     max_length_ratio: float = 3.0  # of sizes (a Chinese character counts as 2.2) …
     length_slack: int = 15  # … beyond so many characters: short texts vary
     min_letter_share: float = 0.35  # of what is not white space; below: numbers, marks
     min_lexical_ratio: float = 1 / 3  # Uszkoreit et al., section 2.3
     identical: bool = True  # refuse pairs whose sides say the same letters
+    # refuse sides that are nearly the same letters, unless each is surely in its own
+    # language, as Danish beside Norwegian may be
+    max_similarity: float = 0.9
     max_copied: float = 0.6  # of the words of a side that stand in the other as well
     encoding: bool = True  # refuse mojibake, control and private characters
     # CLD2 guesses on short text and on names: characters from which its word counts
@@ -111,6 +129,12 @@ class SentenceFilters:
             for count, text in zip(letters, sides)
         ):
             return "few_letters"
+        if config.address and any(map(_is_address, sides)):
+            return "address"
+        if config.list and all(map(_is_list, sides)):
+            return "list"
+        if config.numbers and _has_other_numbers(*sides):
+            return "numbers"
         if config.encoding and any(map(is_damaged, sides)):
             return "encoding"
         if (
@@ -121,8 +145,14 @@ class SentenceFilters:
             return "length"
         if config.identical and _is_same(*sides):
             return "identical"
+        if config.names and pair.lexical_ratio is None and _are_other_names(*sides):
+            return "names"
         if 0 < config.max_copied < copied_share(*sides):
             return "untranslated"
+        if 0 < config.max_similarity < similarity(*sides) and not all(
+            map(self._is_surely, sides, self.langs)
+        ):
+            return "near_identical"
         if (
             pair.lexical_ratio is not None
             and pair.lexical_ratio < config.min_lexical_ratio
@@ -135,6 +165,10 @@ class SentenceFilters:
         ):
             return "language"
         return None
+
+    def _is_surely(self, text: str, lang: Lang) -> bool:
+        found = self._detector.detect(text, hint=None)
+        return found.reliable and found.lang == lang
 
     def _is_other(self, text: str, lang: Lang) -> bool:
         """Is a text in another language than it should be?"""
@@ -158,6 +192,49 @@ def is_damaged(text: str) -> bool:
     if not text.isprintable() and _CONTROL.search(text):
         return True
     return not text.isascii() and bool(_MOJIBAKE.search(text))
+
+
+def similarity(src: str, trg: str) -> float:
+    """The share of letters that two texts have in common, in their order.
+
+    Letters of addresses do not count. Below 40 letters nothing is said: Présentation
+    is a good translation of Presentation.
+    """
+    ours, theirs = (
+        "".join(filter(str.isalpha, _ADDRESS.sub("", text))).casefold()
+        for text in (src, trg)
+    )
+    if min(len(ours), len(theirs)) < _LONG:
+        return 0.0
+    return float(fuzz.ratio(ours, theirs)) / 100
+
+
+def _is_list(text: str) -> bool:
+    items = _TRAIL.split(text)
+    return len(items) > 2 and max(len(item.split()) for item in items) <= _ITEM
+
+
+def _is_address(text: str) -> bool:
+    rest, count = _ADDRESS.subn("", text.strip())
+    return bool(count) and sum(map(str.isalpha, rest)) < _BESIDE
+
+
+def _has_other_numbers(src: str, trg: str) -> bool:
+    if max(len(src), len(trg)) > _SHORT:
+        return False
+    ours, theirs = (set(_NUMBER.findall(text)) for text in (src, trg))
+    return bool(ours and theirs) and not ours & theirs
+
+
+def _are_other_names(src: str, trg: str) -> bool:
+    """Two to four words on each side, each as a name is written, and none alike."""
+    sides = src.split(), trg.split()
+    if not all(1 < len(side) <= 4 for side in sides):
+        return False
+    words = [word for side in sides for word in side]
+    if not all(_NAME.fullmatch(w) and w.istitle() for w in words):
+        return False
+    return not begin_alike(src, trg)
 
 
 def copied_share(src: str, trg: str) -> float:

@@ -34,6 +34,9 @@ Floats = NDArray[np.float64]
 _UNSURE = 3.0  # links of a word of which half its translations are known
 
 _NUMBER = re.compile(r"\d+")
+_WORD = re.compile(r"\w+")
+_FEW = 5  # words of a row that is short
+_ALIKE = 4  # letters: fewer are alike by chance
 _END = re.compile(r"[.!?…。！？।:;]")
 
 
@@ -55,22 +58,23 @@ class Association:
         ]
 
     def ratios(
-        self, src: _Occurrences, trg: _Occurrences, count: int, min_words: int
-    ) -> Floats:
-        """Actual by expected association of each of `count` pairs; NaN: too little.
+        self, src: _Occurrences, trg: _Occurrences, count: int
+    ) -> tuple[Floats, Floats]:
+        """Of each of `count` pairs actual by expected association, and known words.
 
-        `min_words`: how many words of a side the lexicon must know for sure.
+        The words are those of a side that the lexicon knows for sure. The ratio is NaN
+        if it expects nothing.
         """
         expected = np.zeros(count)
-        enough = np.zeros(count, bool)
+        sure = np.zeros(count)
         for side, known in zip((src, trg), self._expected):
             value, words = known.sums(side, count)
             expected = np.maximum(expected, value)
-            enough |= words >= min_words
+            sure = np.maximum(sure, words)
         actual = self._greedy(src, trg, count)
         ratio = np.full(count, np.nan)
-        np.divide(actual, expected, out=ratio, where=enough & (expected > 0))
-        return ratio
+        np.divide(actual, expected, out=ratio, where=expected > 0)
+        return ratio, sure
 
     def _greedy(self, src: _Occurrences, trg: _Occurrences, count: int) -> Floats:
         start = np.searchsorted(self.src, src.word)
@@ -174,13 +178,27 @@ class QualityModel:
 
     def lexical_ratios(self, texts: Texts) -> Floats:
         """Actual by expected association; NaN where too few words are known."""
+        return self.lexical(texts)[0]
+
+    def lexical(self, texts: Texts) -> tuple[Floats, NDArray[np.bool_]]:
+        """The lexical ratios, and which pairs nothing but their place puts together.
+
+        They are short and have too few known words for a ratio, but one at least, and
+        no link: no translation, no number in common, no two words that begin alike.
+        """
         if self._association is None or not texts:
-            return np.full(len(texts), np.nan)
+            return np.full(len(texts), np.nan), np.zeros(len(texts), bool)
         src, trg = (
             _Occurrences.of([pair[side] for pair in texts], self._word_ids)
             for side in (0, 1)
         )
-        return self._association.ratios(src, trg, len(texts), self.min_words)
+        ratios, words = self._association.ratios(src, trg, len(texts))
+        few = words < self.min_words
+        alone = few & (words >= 1) & (ratios == 0)
+        for place in np.flatnonzero(alone).tolist():
+            short = min(len(text.split()) for text in texts[place]) <= _FEW
+            alone[place] = short and not begin_alike(*texts[place])
+        return np.where(few, np.nan, ratios), alone
 
     def features(self, texts: Texts, ratios: Floats, usual: float) -> Floats:
         """One row a pair, one column for each of FEATURES.
@@ -210,6 +228,21 @@ class QualityModel:
         logit = self.features(texts, ratios, usual) @ np.array(_WEIGHTS)
         scores: Floats = 1 / (1 + np.exp(-logit))
         return scores
+
+
+def begin_alike(src: str, trg: str) -> bool:
+    """Has each side a word, or a number, of which the other has the beginning?
+
+    >>> begin_alike("The Embassy", "L'ambassade"), begin_alike("Enjoy!", "Share this:")
+    (False, False)
+    >>> begin_alike("Transportation", "Transports"), begin_alike("Day 12", "12. dagur")
+    (True, True)
+    """
+    ours, theirs = (
+        {word if word.isdecimal() else word[:_ALIKE] for word in _WORD.findall(text)}
+        for text in (src.casefold(), trg.casefold())
+    )
+    return any(len(w) >= _ALIKE or w.isdecimal() for w in ours & theirs)
 
 
 def _numbers_differ(src: str, trg: str) -> float:

@@ -40,6 +40,21 @@ BAD = {
     "length": {"trg_text": "Veðrið er gott."},
     "identical": {"trg_text": GOOD.src_text.upper() + "!"},
     "untranslated": {"trg_text": GOOD.src_text.replace("today", "dag")},
+    "address": {"src_text": "www.example.is", "trg_text": "Reykjavík"},
+    "list": {
+        "src_text": "Home > About us > Contact",
+        "trg_text": "Heim > Um okkur > Samband",
+    },
+    "numbers": {"src_text": "28 Dec", "trg_text": "25 feb"},
+    "names": {
+        "src_text": "Karen Ames",
+        "trg_text": "Gunnar Bjarnason",
+        "lexical_ratio": None,
+    },
+    "near_identical": {
+        "src_text": "Photo credit: Karen Ames, Gunnar Bjarnason, Olaf Press Agency",
+        "trg_text": "Photo credits: Karen Ames, Gunnar Bjarnason, Olaf Press Agency",
+    },
     "lexical": {"lexical_ratio": 0.2},
     "score": {"score": 0.05},
     "language": {
@@ -70,6 +85,11 @@ OFF = FilterConfig(
     min_letter_share=0,
     min_lexical_ratio=0,
     identical=False,
+    address=False,
+    list=False,
+    numbers=False,
+    names=False,
+    max_similarity=0,
     max_copied=0,
     encoding=False,
     language=0,
