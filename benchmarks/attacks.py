@@ -2,6 +2,7 @@
 
     python -m benchmarks.attacks [--only NAME ...] [--out FILE]
     python -m benchmarks.attacks --table      # what was measured, for docs/safety.md
+    python -m benchmarks.attacks --classes    # by class, with what is promised
 
 The attacks are those of tests/hostile/attacks.py, which CI runs in one crawl together.
 Time is of the whole crawl and memory of the larger of its two processes, so the row
@@ -22,9 +23,11 @@ from typing import Any
 from benchmarks.machine import machine
 from tests.commands import ROOT, Run, crawl_command, environment, pair_urls
 from tests.hostile.attacks import ATTACKS, LIMITS, Attack, site
+from tests.hostile.findings import CLASSES, AttackClass
 from tests.webserver import Server
 
 RESULTS = Path(__file__).parent / "results" / "attacks.json"
+LINEAR = RESULTS.with_name("linear.json")
 # A process in between: what the kernel says of a child's peak begins with the parent's,
 # and the parent holds the attacks.
 _LAUNCH = """
@@ -83,18 +86,60 @@ def table(rows: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def measured(each: AttackClass, rows: dict[str, Any], shapes: dict[str, Any]) -> str:
+    """What was measured of the servers and the inputs of a class."""
+    parts = []
+    servers = [rows[name] for name in each.attacks if name in rows]
+    if servers:
+        pairs = sum(row["pair_found"] for row in servers)
+        peak = max(row["peak_mb"] for row in servers)
+        cpu = max(row["cpu_seconds"] for row in servers)
+        text = f"{len(servers)} servers: {pairs} pairs found beside them, at most"
+        parts.append(f"{text} {peak} MB and {cpu} s of processor time")
+    inputs = [
+        shapes[reader][name]
+        for reader, _, name in (shape.partition(":") for shape in each.shapes)
+        if name in shapes.get(reader, {})
+    ]
+    if inputs:
+        seconds = max(row["seconds"] for row in inputs)
+        megabytes = max(row["megabytes"] for row in inputs)
+        ratio = max((row["time_ratio"] or 0 for row in inputs), default=0)
+        text = f"{len(inputs)} inputs: at most {seconds} s and {megabytes} MB"
+        twice = f", twice the input {ratio} times the time" if ratio else ""
+        parts.append(text + twice)
+    if each.tests:
+        parts.append(f"{sum(each.tests.values())} in the tests")
+    return "; ".join(parts)
+
+
+def classes_table(rows: dict[str, Any], shapes: dict[str, Any]) -> str:
+    """The classes of attacks as Markdown."""
+    lines = ["| class | promised | variants | measured |", "|---|---|---|---|"]
+    for each in CLASSES:
+        cells = (each.name, each.promise, each.variants, measured(each, rows, shapes))
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Run the attacks one after the other and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--classes", action="store_true")
     options = parser.parse_args()
+    if options.classes:
+        shapes = json.loads(LINEAR.read_text("utf-8"))["shapes"]
+        print(classes_table(json.loads(options.out.read_text())["attacks"], shapes))
+        return
     if options.table:
         print(table(json.loads(options.out.read_text("utf-8"))["attacks"]))
         return
     attacks = {"none": NONE, **ATTACKS}
-    rows = {}
+    known = json.loads(options.out.read_text("utf-8")) if options.only else {}
+    rows = known.get("attacks", {})
     for name in options.only or attacks:
         with tempfile.TemporaryDirectory() as folder:
             rows[name] = measure(attacks[name], Path(folder) / "run")

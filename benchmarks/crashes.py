@@ -16,7 +16,6 @@ import json
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,9 @@ def run(events: int, seed: int, *, apart: bool) -> dict[str, Any]:
             total.add(disturber.disturb(left))
             print(total, flush=True)
     seconds = round(time.monotonic() - started)
-    return {"seed": seed, "seconds": seconds, **asdict(total)}
+    counts = {name: getattr(total, name) for name in Result.__slots__}
+    counts["events"] = dict(total.events)
+    return {"seed": seed, "seconds": seconds, **counts}
 
 
 def main() -> None:

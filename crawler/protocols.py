@@ -200,8 +200,11 @@ class FrontierStore(Protocol):
         """How many URLs are pending."""
         ...
 
-    def close(self) -> None:
-        """Commit, and give the storage back. Leased URLs will be pending again."""
+    def close(self, *, commit: bool = True) -> None:
+        """Give the storage back; leased URLs will be pending again.
+
+        `commit=False`: without what was done since the last commit.
+        """
         ...
 
 

@@ -92,6 +92,7 @@ class Crawl:
         self.error: BifocalError | None = None  # the first that ended the run
         self.stopping: str | None = None  # why no more pages are fetched
         self._observers = [*observers]
+        self._unlogged = False  # a visit could not be told
         self._periodic = [StopFile(self.run.stop, self.stop), *periodic]
         self._polite = Politeness.of(settings)
         self._killers = killers
@@ -342,7 +343,11 @@ class Crawl:
     def _tell(self, visit: Visit) -> None:
         self.tally.visited(visit)
         for observer in self._observers:
-            observer.visited(visit)
+            try:
+                observer.visited(visit)
+            except FATAL_ERRORS:
+                self._unlogged = True
+                raise
 
     def observe(self, observer: Observer) -> None:
         """Let somebody hear of the visits from now on."""
@@ -368,7 +373,8 @@ class Crawl:
             self.counts["frontier/pending"] = counts["pending"] + counts["leased"]
             self.counts["frontier/done"] = counts["done"]
         with self._failing():
-            self.frontier.close()
+            # a page whose line could not be written is not done: the next session asks
+            self.frontier.close(commit=not self._unlogged)
         endings: list[Periodic | Observer] = [*self._periodic, *self._observers]
         for part in endings:
             with self._failing():

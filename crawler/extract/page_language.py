@@ -66,7 +66,7 @@ def language_of_page(
         for lang in score:
             score[lang] += _ADDRESS * (address == {lang})
             score[lang] += _DECLARED * (lang == declared)
-        if not score:
+        if not any(score.values()):
             return Detection(None, 0.0, reliable=False)
         best = max(sorted(score), key=score.__getitem__)
         confidence = round(score[best] / sum(score.values()), 2)

@@ -437,7 +437,11 @@ class Frontier:
                 yield known
             self.sites.recall(site, spent)
 
-    def close(self) -> None:
-        """Save what was learned and give the storage back."""
-        self._learned.save(self.sites)
-        self.store.close()
+    def close(self, *, commit: bool = True) -> None:
+        """Save what was learned and give the storage back.
+
+        `commit=False`: without what was done since the last commit.
+        """
+        if commit:
+            self._learned.save(self.sites)
+        self.store.close(commit=commit)

@@ -30,7 +30,7 @@ with atheris.instrument_imports(include=["crawler"]):
 
 _MAX_SIZE = 200_000  # bytes of an input: more finds nothing more, and is slow
 _TIMES = 50  # of the share by size
-_NOISE = 0.05  # seconds: of a busy machine, of a collection of garbage
+_NOISE = 0.1  # seconds: of a busy machine, of a collection of garbage
 _SEEDS = 3000  # bytes of a shape that is a first input
 
 

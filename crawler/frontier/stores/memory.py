@@ -198,5 +198,5 @@ class MemoryFrontier:
     def __len__(self) -> int:
         return self._pending
 
-    def close(self) -> None:
+    def close(self, *, commit: bool = True) -> None:
         """Do nothing: the memory goes when the store does."""

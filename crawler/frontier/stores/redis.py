@@ -257,16 +257,25 @@ class RedisFrontier:
             self._redis.call("offer", keys, self._lease.id, self._redis.prefix, *args)
         self._offers.clear()
 
-    def close(self) -> None:
-        """Commit, and let all sites go. Leased URLs will be pending again."""
+    def close(self, *, commit: bool = True) -> None:
+        """Let all sites go; `commit=False`: as they were at the last commit.
+
+        Leased URLs will be pending again.
+        """
+        if commit:
+            self._let_all_go()
+            self._lease.end()
+        else:  # the sites are somebody's again when our lease has run out
+            self._lease.stop()
+        self._redis.close()
+
+    def _let_all_go(self) -> None:
         for url in list(self._leases):
             self._local.release(url, done=False)
         self._leases.clear()
         self.commit()
         while self._owned:  # what others push meanwhile is written first
             self._write(list(self._owned), release=True)
-        self._lease.end()
-        self._redis.close()
 
     def _write(self, sites: Sequence[Site], *, release: bool = False) -> None:
         """Write what is new of these sites, let them go if asked; renew the lease."""

@@ -355,14 +355,15 @@ class SqliteFrontier:
     def __len__(self) -> int:
         return self._pending
 
-    def close(self) -> None:
-        """Commit, and give the file back. Leased URLs will be pending again."""
+    def close(self, *, commit: bool = True) -> None:
+        """Give the file back, `commit=False`: as it was at the last commit."""
         if self._failure is None:
-            self._commit_and_close()
+            self._close(commit=commit)
 
     @_guarded
-    def _commit_and_close(self) -> None:
-        self._end()
+    def _close(self, *, commit: bool) -> None:
+        if commit:
+            self._end()
         self._db.close()
         self._failure = f"{self._path}: the frontier is closed (open it again)"
 

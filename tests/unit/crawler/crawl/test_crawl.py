@@ -254,6 +254,25 @@ def test_an_error_that_ends_the_run_is_the_first_one(opened):
     assert summary.stats["finish_reason"] == "error"
 
 
+def test_a_page_that_could_not_be_logged_is_asked_for_again(tmp_path):
+    opened = open_crawl(TOWN.home, "en,is", settings(tmp_path))
+
+    class Full:
+        def visited(self, visit: Visit) -> None:
+            raise RunDirError("no room")
+
+        def close(self) -> None: ...
+
+    home = begun(opened)
+    opened.commit()
+    opened.observe(Full())
+    answer(opened, home, TOWN.page(0, "en"))
+    opened.close("finished")
+    again = open_crawl(TOWN.home, "en,is", settings(tmp_path))
+    assert begun(again).url == home.url
+    again.close("shutdown")
+
+
 def test_a_bug_of_a_plug_in_costs_one_page_and_is_logged(opened, caplog):
     home = begun(opened)
 
