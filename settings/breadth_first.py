@@ -4,3 +4,4 @@ from settings.base import *
 
 URL_SCORER = "crawler.frontier.scorers.papers.UniformScorer"
 LANGUAGE_GATE = False
+SITEMAPS = False  # the paper follows links alone

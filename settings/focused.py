@@ -3,3 +3,4 @@
 from settings.base import *
 
 URL_SCORER = "crawler.frontier.scorers.papers.ProductScorer"
+SITEMAPS = False  # the paper follows links alone

@@ -3,3 +3,4 @@
 from settings.base import *
 
 URL_SCORER = "crawler.frontier.scorers.papers.UniformScorer"
+SITEMAPS = False  # the paper follows links alone
