@@ -11,10 +11,12 @@ from __future__ import annotations
 import logging
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from time import monotonic
-from typing import Self, TextIO
+from typing import Self, TextIO, TypeVar
+
+T = TypeVar("T")
 
 _LOG_INTERVAL = 30.0  # seconds
 _REDRAW = 0.25  # seconds; faster only flickers
@@ -85,8 +87,12 @@ class Stage:
     _items: int = 0
     _started: float = 0.0
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Start the clock."""
         self._started = self.line.shown = monotonic()
+
+    def __enter__(self) -> Self:
+        self.start()
         return self
 
     def __exit__(self, error: object, *_: object) -> None:
@@ -125,6 +131,19 @@ class Stage:
             left = seconds * (self.total - self._done) / done
             parts.append(f"{_duration(left)} left")
         return " · ".join(parts)
+
+
+def watched(
+    items: Iterable[T], stage: Stage, work: Callable[[T], float] = lambda _: 1.0
+) -> Iterator[T]:
+    """The items of a stage, each counted when it comes; nothing is said at the end."""
+    stage.start()
+    try:
+        for item in items:
+            stage.advance(work(item), 1)
+            yield item
+    finally:
+        stage.line.clear()
 
 
 def _duration(seconds: float) -> str:

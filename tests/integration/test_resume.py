@@ -109,7 +109,7 @@ def test_ctrl_c_stops_after_the_page_in_hand(profile, settings, undisturbed, tmp
             process.send_signal(signal.SIGINT)
             stdout, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
-        assert "shutting down gracefully. Send again to force" in stderr
+        assert "Stopping: pages on their way are waited for" in stderr
         assert "Traceback" not in stderr
         assert "URLs left; the same command with RUN_DIR=" in stdout
         assert str(run_dir / "pairs.tsv.gz") in stdout

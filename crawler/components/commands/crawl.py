@@ -28,8 +28,22 @@ from crawler.errors import BifocalError
 _EARLY = ("scrapy.utils.log", "scrapy.addons", "asyncio")
 
 
+# In place of Scrapy's answers to a first and to a second signal.
+_STOPPING = (
+    "Stopping: pages on their way are waited for, then the final pairs are made (of a"
+    " large run a minute or more). Once more stops at once and loses no page"
+)
+_STOPPED = (
+    "Stopped at once: the pages are safe, the same command goes on and pairs them"
+)
+
+
 def _is_answer_to_signal(record: logging.LogRecord) -> bool:
-    return record.levelno > logging.INFO or str(record.msg).startswith("Received")
+    if str(record.msg).startswith("Received"):
+        record.msg = _STOPPED if "twice" in str(record.msg) else _STOPPING
+        record.args = ()
+        return True
+    return record.levelno > logging.INFO
 
 
 def _is_warning(record: logging.LogRecord) -> bool:

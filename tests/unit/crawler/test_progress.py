@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from crawler import progress as module
-from crawler.progress import ProgressLine, Stage
+from crawler.progress import ProgressLine, Stage, watched
 
 LOGGER = logging.getLogger("a_job")
 
@@ -72,3 +72,14 @@ def test_a_line_is_cut_to_the_width_of_the_terminal(monkeypatch):
     terminal = io.StringIO()
     ProgressLine(LOGGER, terminal).show("0123456789")
     assert terminal.getvalue() == "\r\x1b[K012345678"
+
+
+def test_items_of_a_watched_stage_come_as_they_are_and_end_without_a_word(caplog):
+    caplog.set_level(logging.INFO)
+    line = ProgressLine(logging.getLogger("watched"), None, log_interval=0.0)
+    stage = Stage(line, "final pairs", 10.0, "pairs")
+    assert list(watched("abcd", stage, lambda _: 2.5)) == list("abcd")
+    said = [record.message.partition(" left")[0] for record in caplog.records]
+    assert len(said) == 4
+    assert said[0].startswith("final pairs 25% · 1 pairs")
+    assert said[-1].startswith("final pairs 100% · 4 pairs")
