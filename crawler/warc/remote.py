@@ -32,7 +32,7 @@ def open_input(location: Location) -> BinaryIO:
         return wacz.member(*inside, open_input(inside[0]))
     try:
         if is_remote(location):
-            filesystem, path = _filesystem(location)
+            filesystem, path = filesystem_of(location)
             return cast(BinaryIO, filesystem.open(path, "rb"))
         return Path(location).open("rb")
     except OSError as error:
@@ -46,7 +46,7 @@ def read_range(location: Location, offset: int, length: int) -> bytes:
             member.seek(offset)
             return member.read(length)
     if is_remote(location):
-        filesystem, path = _filesystem(location)
+        filesystem, path = filesystem_of(location)
         return bytes(filesystem.cat_file(path, start=offset, end=offset + length))
     with Path(location).open("rb") as file:
         return os.pread(file.fileno(), length, offset)
@@ -59,7 +59,7 @@ def size_of(location: Location) -> int:
             return member.seek(0, os.SEEK_END)
     try:
         if is_remote(location):
-            filesystem, path = _filesystem(location)
+            filesystem, path = filesystem_of(location)
             return int(filesystem.size(path) or 0)
         return Path(location).stat().st_size
     except OSError as error:
@@ -68,7 +68,7 @@ def size_of(location: Location) -> int:
 
 def remote_files(location: str, suffixes: Sequence[str]) -> list[str]:
     """The addresses that an address means: a pattern, a folder, or itself, sorted."""
-    filesystem, path = _filesystem(location)
+    filesystem, path = filesystem_of(location)
     try:
         if "*" in path:
             found = filesystem.glob(path)
@@ -87,7 +87,7 @@ def unreadable(location: Location, error: OSError) -> WarcError:
     return WarcError(f"{location}: {reason} (give a WARC file that can be read)")
 
 
-def _filesystem(location: Location) -> tuple[Any, str]:
+def filesystem_of(location: Location) -> tuple[Any, str]:
     """The fsspec file system of an address, and the path in it."""
     try:
         import fsspec

@@ -1,0 +1,67 @@
+"""Rank sites by the parallel text that lists and indexes of URLs promise.
+
+Sources: lists of URLs or hosts, CDX, CDXJ and ZipNum indexes, Parquet indexes of Common
+Crawl, sitemaps, run directories, WARC, WAT and WET files, or folders and addresses of
+such. Not a page is fetched. Of each site the table has the document pairs that the
+first 1,000 requests should give, and those of the whole site with an interval.
+
+Example: bifocal prospect --langs en,is urls.txt.gz --out sites.tsv
+Example: bifocal prospect --langs en,is cdx-00000.gz sitemap.xml --out sites.tsv
+Example: bifocal prospect --langs en,is s3://bucket/part-0.parquet --out sites.tsv
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from crawler.cli import add_settings, whole_number
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the verb takes."""
+    parser.add_argument("sources", nargs="+", help="files, folders, addresses")
+    parser.add_argument("--langs", required=True, help="the two languages: en,is")
+    parser.add_argument("--out", type=Path, required=True, help="the table to write")
+    parser.add_argument(
+        "--most-sites",
+        type=whole_number,
+        default=200_000,
+        help="sites to keep in memory, 60 KB each; later ones are left out"
+        " (%(default)s)",
+    )
+    add_settings(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read all sources, write the table, say how much was read."""
+    from collections import Counter
+
+    from crawler.atomic import atomic_text
+    from crawler.components.checks import project_settings
+    from crawler.crawl.open import build_model
+    from crawler.data import LangPair
+    from crawler.prospect.estimate import estimate, write_table
+    from crawler.prospect.rows import find_sources, read_rows
+    from crawler.prospect.sample import Prospector
+
+    langs = LangPair.parse(args.langs)
+    settings = project_settings(args.settings)
+    models = build_model(settings, "language"), build_model(settings, "pair")
+    counts: Counter[str] = Counter()
+    prospector = Prospector(langs, args.most_sites)
+    for source in find_sources(args.sources):
+        prospector.add(read_rows(source, counts), counts)
+    prospects = [
+        estimate(sites, sample, langs, *models)
+        for sites, sample in prospector.samples().items()
+    ]
+    with atomic_text(args.out) as file:
+        write_table(prospects, langs, file)
+    left_out = sum(n for name, n in counts.items() if "/dropped/" in name)
+    print(
+        f"{counts['prospect/rows']} rows of {len(prospects)} sites in {args.out}"
+        f" ({left_out} rows could not be used;"
+        f" {counts['prospect/skipped/not_a_page']} were not pages)"
+    )
+    return 0
