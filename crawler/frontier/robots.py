@@ -10,6 +10,7 @@ rules that are meant for us.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -63,8 +64,11 @@ class RobotsRules:
         parser = self._parser(user_agent)
         delay = parser.crawl_delay(user_agent)
         rate = parser.request_rate(user_agent)
-        asked = max(delay or 0.0, rate.seconds / rate.requests if rate else 0.0)
-        return max(0.0, float(asked))
+        try:
+            pause = rate.seconds / rate.requests if rate else 0.0
+        except OverflowError:  # an age between two requests
+            pause = math.inf
+        return max(0.0, float(max(delay or 0.0, pause)))
 
     def _parser(self, user_agent: str) -> Protego:
         """The rules for a user agent, parsed once."""

@@ -121,6 +121,7 @@ def test_a_write_that_fails(library, world, undisturbed, tmp_path, path, after, 
     assert done.returncode == 0, done.stderr
     assert before <= stored(run)
     assert stored(run) == stored(undisturbed)
+    assert {v["url"] for v in run.visits} == {v["url"] for v in undisturbed.visits}
     assert pair_urls(run) == pair_urls(undisturbed)
     assert not list(run.path.glob("warc/*.open"))
 

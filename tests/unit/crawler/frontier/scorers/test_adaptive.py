@@ -285,7 +285,7 @@ def order_of(
     )
     order = [url for url, _ in islice(steps_taken, steps)]
     if killed:
-        frontier.store._db.close()  # nothing is saved, and nothing committed
+        frontier.close(commit=False)
     else:
         frontier.close()
     return order

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from crawler.frontier.stores.heap import LazyHeap, refuse_nan
@@ -7,9 +9,12 @@ from crawler.frontier.stores.heap import LazyHeap, refuse_nan
 
 def test_ranks_that_change_all_the_time_do_not_make_the_heap_grow():
     heap = LazyHeap()
+    tracemalloc.start()
     for i in range(10_000):
         heap.set("ab"[i % 2], (-i, i % 2))
-    assert len(heap._heap) < 100
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size < 50_000  # bytes; 10,000 items take a million
     assert (heap.best(), heap.rank("b")) == ("b", (-9999, 1))
 
 

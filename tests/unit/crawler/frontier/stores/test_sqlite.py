@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from itertools import count
 from pathlib import Path
 
@@ -94,16 +95,19 @@ def test_ties_are_broken_as_before(path):
 
 def test_what_is_postponed_takes_no_memory_and_comes_back(path):
     store = SqliteFrontier.open(path)
-    store.push([entry(f"x{n}", n / 100) for n in range(100)])
-    for _ in range(90):
+    store.push([entry(f"x{n}", n / 1000) for n in range(1000)])
+    store.postpone(store.pop().url)
+    tracemalloc.start()
+    for _ in range(900):
         store.postpone(store.pop().url)
-    assert not store._leases
-    assert not store._leased
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size < 90_000  # bytes: a URL alone takes a hundred
     store.commit()
-    store._db.close()  # as a kill does
+    store.close(commit=False)
     again = SqliteFrontier.open(path)
-    assert dict(again.counts()) == {"pending": 100, "leased": 0, "done": 0}
-    assert again.pop().url.endswith("x99")
+    assert dict(again.counts()) == {"pending": 1000, "leased": 0, "done": 0}
+    assert again.pop().url.endswith("x999")
     again.close()
 
 
