@@ -97,6 +97,7 @@ class PageStore:
         known = dict(self._db.execute("SELECT name, value FROM about"))
         for name, value in about.items():
             if known.setdefault(name, value) != value:
+                self._db.close()
                 raise RunDirError(
                     f"{self.path}: its {name} is {known[name]}, not {value} ({_CURE})"
                 )

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterator
 from itertools import accumulate
 
@@ -52,15 +53,18 @@ _INVISIBLE = """script style template noscript svg math object canvas xmp noembe
     noframes plaintext""".split()
 # Tags as the parser sees them, so that nothing is hidden in quotes: what is light goes
 # by in one match, up to a tag with more attributes than anybody writes.
+# Before Python 3.11.5 (Debian 12 has 3.11.2) a possessive group that fails midway stays
+# where it failed (CPython issue 106052); a greedy one finds the same, in more memory.
+_ONCE = "+" if sys.version_info >= (3, 11, 5) else ""
 _ATTRIBUTE = (
     r"""[\s/]*+(?:=[^\s/>=]*+|[^\s/>=]++)"""
     r"""(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+))?+"""
 )
-_FEW = rf"(?:{_ATTRIBUTE}){{0,{_MAX_ATTRIBUTES}}}+"
+_FEW = rf"(?:{_ATTRIBUTE}){{0,{_MAX_ATTRIBUTES}}}{_ONCE}"
 # the usual tag, read faster: every = is followed by a value in quotes without < or >
-_USUAL = r"""[^<>"'=]{0,80}+(?:="[^"<>]*+"[^<>"'=]{0,80}+){0,20}+>"""
+_USUAL = rf"""[^<>"'=]{{0,80}}+(?:="[^"<>]*+"[^<>"'=]{{0,80}}+){{0,20}}{_ONCE}>"""
 _LIGHT = re.compile(
-    rf"(?:[^<]++|<(?:/|{_USUAL}|(?![a-zA-Z])|[^\s/>]++{_FEW}(?!{_ATTRIBUTE})))*+"
+    rf"(?:[^<]++|<(?:/|{_USUAL}|(?![a-zA-Z])|[^\s/>]++{_FEW}(?!{_ATTRIBUTE})))*{_ONCE}"
 )
 _HEAVY = re.compile(rf"(<[^\s/>]++{_FEW})(?:{_ATTRIBUTE})++")
 _WHOLE = re.compile(rf"<[^\s/>]++(?:{_ATTRIBUTE})*+")

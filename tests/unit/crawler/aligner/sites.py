@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 from dataclasses import replace
 
@@ -30,8 +31,9 @@ def with_copies(found: list[Document]) -> list[Document]:
 def aligner_of(
     pages: Site | list[Document], profile: AlignProfile | None = None
 ) -> Aligner:
-    """An aligner that has every page of a site."""
+    """An aligner that has every page of a site; it is closed with its last use."""
     aligner = Aligner(LANGS, profile)
+    weakref.finalize(aligner, aligner.store.close)
     for document in pages if isinstance(pages, list) else documents(pages):
         aligner.put(document)
     return aligner

@@ -65,7 +65,16 @@ def test_of_too_many_attributes_the_first_are_kept(value):
 
 
 @pytest.mark.parametrize(
-    "start", ["<p ", "<p/", "<p x='<b", "<!-- <p ", '<a x"= "y> ', "<svg><style><p "]
+    "start",
+    [
+        "<p ",
+        "<p/",
+        "<p x='<b",
+        '<p x="> ',
+        "<!-- <p ",
+        '<a x"= "y> ',
+        "<svg><style><p ",
+    ],
 )
 def test_no_tag_has_more_attributes_whatever_stands_before(start):
     many = " ".join(f"a{n}='<x>'" for n in range(20_000))

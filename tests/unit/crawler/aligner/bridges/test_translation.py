@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -30,12 +31,9 @@ def command(tmp_path):
 
 def test_each_text_comes_back_translated_in_its_place(command):
     texts = ["etxe handi", "", "katu\n handi", "etxe handi"]
-    assert Translator(command).translate(texts) == [
-        "house big",
-        "",
-        "cat big",
-        "house big",
-    ]
+    with closing(Translator(command)) as translator:
+        translated = translator.translate(texts)
+    assert translated == ["house big", "", "cat big", "house big"]
 
 
 def test_nothing_is_translated_twice_even_by_another_run(command, tmp_path):
@@ -49,9 +47,9 @@ def test_nothing_is_translated_twice_even_by_another_run(command, tmp_path):
 def test_a_translator_teaches_the_words_that_it_knows(command):
     texts = [f"{a} {b} {n}" for n in range(9) for a, b in (("etxe", "handi"),)]
     texts += [f"katu {n}" for n in range(9)] + [f"handi {n} katu" for n in range(9)]
-    lexicon = lexicon_from_translations(
-        Translator(command), texts, LangPair("en", "eu"), LexiconConfig(min_count=2)
-    )
+    langs, config = LangPair("en", "eu"), LexiconConfig(min_count=2)
+    with closing(Translator(command)) as translator:
+        lexicon = lexicon_from_translations(translator, texts, langs, config)
     known = set(zip(lexicon.src.tolist(), lexicon.trg.tolist()))
     ids = WordIds()
     for english, basque in (("house", "etxe"), ("cat", "katu"), ("big", "handi")):
@@ -67,5 +65,8 @@ def test_a_translator_teaches_the_words_that_it_knows(command):
     ],
 )
 def test_a_translator_that_fails_is_named_with_its_reason(command, message):
-    with pytest.raises(ProfileError, match=message):
-        Translator(command).translate(["etxe"])
+    with (
+        closing(Translator(command)) as translator,
+        pytest.raises(ProfileError, match=message),
+    ):
+        translator.translate(["etxe"])

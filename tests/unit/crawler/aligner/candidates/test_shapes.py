@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -40,7 +41,9 @@ def collection(numbers: range) -> Collection:
     for number in numbers:
         for lang in LANGS:
             aligner.add(document(number, lang))
-    return Collection.of(aligner.store, "a.org", aligner.profile.boilerplate)
+    pages = Collection.of(aligner.store, "a.org", aligner.profile.boilerplate)
+    weakref.finalize(pages, aligner.store.close)
+    return pages
 
 
 def test_pages_without_a_common_word_are_paired_by_their_shape():
