@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test newest-scrapy check speed docs install install-dev clean
+.PHONY: demo test newest-scrapy lowest check speed docs image image-steps install install-dev clean
 
 demo: install
 	$(VENV)/bin/bifocal demo
@@ -28,6 +28,26 @@ else
 	PYTHONPATH=$(CURDIR)/.make/scrapy-$(SCRAPY) $(VENV)/bin/python -m pytest -n 2 \
 	  --dist loadfile tests/unit/crawler/components $(ON_SCRAPY:%=tests/integration/test_%.py)
 endif
+
+# The unit tests of the crawler on the lowest versions that pyproject.toml lets in.
+LOWEST = .make/lowest
+lowest:
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet uv
+	$(LOWEST)/bin/python -m uv pip install --quiet --python $(LOWEST)/bin/python \
+	  --resolution lowest-direct -e '.[redis,parquet,pdf,office,watch,onnx,reports,lsh]' \
+	  'pytest>=9.0' 'pytest-xdist>=3.8' 'hypothesis>=6.140' 'fpdf2>=2.8'
+	$(LOWEST)/bin/python -m pytest -q -n 2 tests/unit/crawler
+
+# The container image (docs/deploy.md), at most 600 MB, and a crawl in it as it is to run.
+image:
+	docker build -t bifocal -f deploy/Dockerfile .
+	test "$$(docker image inspect -f '{{.Size}}' bifocal)" -le 600000000
+	docker run --rm --read-only --tmpfs /tmp --cap-drop ALL bifocal demo
+
+# The steps of its Dockerfile in a clean environment, where no container daemon is.
+image-steps:
+	$(PYTHON) -m tests.image_steps
 
 # Has a crawl become slower, beside Scrapy that only fetches? Two minutes.
 speed: install-dev
