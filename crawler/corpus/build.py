@@ -26,10 +26,12 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.seed_groups import merge_lexicons
 from crawler.atomic import atomic_text
 from crawler.config import to_table
+from crawler.corpus.adapt import AdaptedScores
 from crawler.corpus.bitext import sentence_pairs
 from crawler.corpus.card import SiteFacts, card
 from crawler.corpus.command import scores
 from crawler.corpus.dedupe import BestCopies
+from crawler.corpus.marks import Mark, Marks
 from crawler.corpus.profile import CorpusProfile
 from crawler.corpus.rights import Removals
 from crawler.corpus.sentences import RunSentences, SentenceJudge
@@ -140,11 +142,14 @@ class _Building:
         self._work = work
         self._counts: Counter[str] = Counter()
         self._sites: defaultdict[Site, SiteFacts] = defaultdict(SiteFacts)
-        self._judge = SentenceJudge(request.langs, request.profile, self._counts)
 
     def build(self, paths: Sequence[Path]) -> dict[str, Any]:
-        out = self._out
+        out, request = self._out, self._request
         runs = [RunDir(path) for path in paths if path.is_dir()]
+        self._adapted = AdaptedScores.of(self._marks(runs))
+        self._judge = SentenceJudge(
+            request.langs, request.profile, self._counts, self._adapted
+        )
         files = [path for path in paths if not path.is_dir()]
         # all files or none: they get their names when this block ends
         with ExitStack() as stack:
@@ -311,6 +316,11 @@ class _Building:
             "no_formulas": request.no_formulas,
             "sites": len(self._sites),
             "profile": to_table(self._profile),
+            "scores": {
+                "stretch": round(self._adapted.stretch, 4),
+                "shift": round(self._adapted.shift, 4),
+                "marked_wrong": len(self._adapted.wrong),
+            },
             "counts": dict(sorted(self._counts.items())),
             "licences": dict(
                 sum((f.licences for f in self._sites.values()), Counter()).most_common()
@@ -323,6 +333,13 @@ class _Building:
         with atomic_text(self._out / "README.md") as readme:
             readme.write(card(about, self._sites))
         return about
+
+    def _marks(self, runs: Sequence[RunDir]) -> Iterator[Mark]:
+        """The marks of the runs, src first as in the corpus."""
+        for run in runs:
+            turned = run.read()["langs"] != list(self._request.langs)
+            for mark in Marks.read(run.marks):
+                yield mark.turned() if turned else mark
 
     @staticmethod
     def _run_facts(run: RunDir) -> dict[str, Any]:

@@ -54,6 +54,16 @@ class Mark:
             return "page", self.src_url, self.trg_url
         return "sentence", one_cell(self.src_text), one_cell(self.trg_text)
 
+    def turned(self) -> Mark:
+        """The mark of the same pair with its sides exchanged."""
+        return replace(
+            self,
+            src_url=self.trg_url,
+            trg_url=self.src_url,
+            src_text=self.trg_text,
+            trg_text=self.src_text,
+        )
+
 
 class Marks:
     """The marks of a file, one for each pair; the last one counts."""

@@ -19,6 +19,7 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.sentences.aligner import DynamicAligner
 from crawler.aligner.sentences.filters import SentenceFilters
 from crawler.aligner.sentences.split import main_blocks
+from crawler.corpus.adapt import AdaptedScores
 from crawler.corpus.collect import collect
 from crawler.corpus.privacy import redacted
 from crawler.corpus.profile import CorpusProfile
@@ -45,19 +46,33 @@ class SentenceJudge:
     """Redacts beads and applies the filters of a profile; counts what it refuses."""
 
     def __init__(
-        self, langs: LangPair, profile: CorpusProfile, counts: Counter[str]
+        self,
+        langs: LangPair,
+        profile: CorpusProfile,
+        counts: Counter[str],
+        adapted: AdaptedScores | None = None,
     ) -> None:
         self.langs = langs
         self.profile = profile
         self.counts = counts
+        self._adapted = adapted or AdaptedScores()
         self._filters = SentenceFilters(
             langs, Cld2Detector(20), profile.filters, counts
         )
 
     def judged(self, beads: Iterable[SentencePair]) -> Iterator[JudgedBead]:
         """The beads, in their order; those with personal data may be left out."""
-        for bead, reason in self._filters.judged(filter(None, map(self._clean, beads))):
+        kept = filter(None, map(self._adapt, beads))
+        for bead, reason in self._filters.judged(filter(None, map(self._clean, kept))):
             yield JudgedBead(bead, reason)
+
+    def _adapt(self, bead: SentencePair) -> SentencePair | None:
+        """The bead with its adapted score; None, and counted, if it is marked wrong."""
+        if self._adapted.is_wrong(bead):
+            self.counts["sentences/dropped/marked"] += 1
+            return None
+        score = self._adapted.score(bead.score) if all(bead.bead) else bead.score
+        return bead if score == bead.score else replace(bead, score=score)
 
     def _clean(self, bead: SentencePair) -> SentencePair | None:
         """The bead with personal data masked; None, and counted, if it is dropped."""

@@ -10,6 +10,7 @@ import pytest
 
 from crawler.config import load_profile
 from crawler.corpus.build import PROVENANCE, CorpusRequest, build_corpus
+from crawler.corpus.marks import Mark, Marks
 from crawler.corpus.profile import CorpusProfile
 from crawler.corpus.rights import Removals
 from crawler.corpus.stats import describe, read_about, read_distributions
@@ -164,6 +165,28 @@ def test_languages_may_be_asked_for_the_other_way_round(made, tmp_path):
     ours = {(row["trg_text"], row["src_text"]) for row in turned}
     theirs = {(row["src_text"], row["trg_text"]) for row in straight}
     assert len(ours & theirs) > 0.95 * len(theirs)
+
+
+@pytest.mark.parametrize("langs", [LANGS, LangPair("is", "en")])
+def test_what_a_person_marked_wrong_is_left_out(made, tmp_path, langs):
+    run, out, _ = made
+    first = rows(out / "en-is.tsv.gz")[0]
+    mark = Mark(
+        "sentence",
+        src_text=first["src_text"],
+        trg_text=first["trg_text"],
+        verdict="wrong",
+    )
+    Marks([mark]).write(run.marks)
+    try:
+        about = corpus(tmp_path / "out", run, langs=langs, formats=("tsv",))
+    finally:
+        run.marks.unlink()
+    assert about["scores"] == {"stretch": 1.0, "shift": 0.0, "marked_wrong": 1}
+    assert about["counts"]["sentences/dropped/marked"] >= 1
+    kept = rows(tmp_path / "out" / f"{langs.src}-{langs.trg}.tsv.gz")
+    texts = {frozenset((row["src_text"], row["trg_text"])) for row in kept}
+    assert frozenset((mark.src_text, mark.trg_text)) not in texts
 
 
 # ------------------------------------------------------------------- switches
