@@ -55,7 +55,7 @@ from benchmarks.worlds import RecordedSite, load_sites
 from crawler.config import load_object
 from crawler.crawl.replay import replay
 from crawler.crawl.settings import load_profile_settings
-from crawler.data import LangPair, PairScore
+from crawler.data import LangPair, PairScore, PairVerdict
 from crawler.extract.document import Reading, read_page
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
@@ -150,6 +150,7 @@ def walk(
         partners.setdefault(trg, []).append(src)
     fetched = {} if fetched is None else fetched
     while lease := frontier.next():
+        questions = frontier.questions(lease)
         reading = read(lease.url)
         page = reading.document.facts if reading.document else None
         if reading.location is not None:
@@ -170,6 +171,14 @@ def walk(
                     )
                     for partner in partners.get(address, ())
                     if (other := fetched.get(partner)) is not None
+                ]
+            )
+            frontier.judged(
+                [
+                    PairVerdict(
+                        a, b, float(address_of(b) in partners.get(address_of(a), ()))
+                    )
+                    for a, b in questions
                 ]
             )
         frontier.commit()

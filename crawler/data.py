@@ -338,6 +338,15 @@ class PairScore:
 
 
 @dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """P(two fetched pages are a pair), in either order; None: not known yet."""
+
+    url_a: str
+    url_b: str
+    probability: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class SentencePair:
     """One bead of a sentence alignment; src first in everything that is a pair.
 

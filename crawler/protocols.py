@@ -23,6 +23,7 @@ from crawler.data import (
     PageFacts,
     PageFeatures,
     PairScore,
+    PairVerdict,
     ScoredUrl,
     SentencePair,
     Site,
@@ -72,6 +73,14 @@ class LearningScorer(UrlScorer, Protocol):
 
     def paired(self, pairs: Sequence[PairScore]) -> list[ScoredUrl]:
         """Pairs were accepted: the reward. Pending URLs that rise."""
+        ...
+
+    def questions(self, url: str) -> Sequence[tuple[str, str]]:
+        """Pairs of URLs to compare, now that a page has come from `url`."""
+        ...
+
+    def judged(self, verdicts: Sequence[PairVerdict]) -> list[ScoredUrl]:
+        """What the comparisons gave; pending URLs that rise."""
         ...
 
     def current(self, scored: ScoredUrl) -> ScoredUrl:

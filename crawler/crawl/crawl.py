@@ -212,7 +212,8 @@ class Crawl:
             elif exchange.status not in _TRANSIENT or not self._retry(lease, exchange):
                 if exchange.status not in _TRANSIENT:
                     self._polite.answered(lease)
-                answer = _answer_of(lease, exchange)
+                questions = self.frontier.questions(lease)
+                answer = _answer_of(lease, exchange, tuple(questions))
                 self._visit(lease, exchange, await self.intake.take(answer), seconds)
         except FATAL_ERRORS as error:
             self.fail(error)
@@ -278,6 +279,7 @@ class Crawl:
         known = self.counts["frontier/added"]
         links = self._follower.follow(lease, found)
         self.frontier.paired(found.pairs)
+        self.frontier.judged(found.verdicts)
         added = self.counts["frontier/added"] - known
         more = {"links": len(links), "added": added}
         self._tell(Visit.of_result(lease, exchange, found, **more))
@@ -407,6 +409,9 @@ class Crawl:
             self.fail(error)
 
 
-def _answer_of(lease: Lease, exchange: Exchange) -> Answer:
-    link = lease.link
-    return Answer(exchange, link.depth, link.source_url, lease.score, lease.evidence)
+def _answer_of(
+    lease: Lease, exchange: Exchange, questions: tuple[tuple[str, str], ...]
+) -> Answer:
+    link, score = lease.link, lease.score
+    source = link.source_url
+    return Answer(exchange, link.depth, source, score, lease.evidence, questions)

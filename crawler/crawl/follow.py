@@ -31,7 +31,7 @@ class Follower:
                 return ()
             self._frontier.found(page, page.links)
             return page.links
-        if found.sitemap is not None:
+        if found.sitemap is not None and self._settings.sitemaps:
             self.sitemaps(found.sitemap.sitemaps)
             source = PageFacts(url=lease.url, site=lease.site)
             self._frontier.found(source, found.sitemap.links)

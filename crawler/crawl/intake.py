@@ -25,7 +25,7 @@ from crawler.aligner.profile import AlignProfile
 from crawler.config import load_profile
 from crawler.corpus.stream import SentenceStream
 from crawler.crawl.spare_time import SpareTime
-from crawler.data import LangPair, Page, PageFacts, PairScore
+from crawler.data import LangPair, Page, PageFacts, PairScore, PairVerdict
 from crawler.errors import FATAL_ERRORS, BifocalError
 from crawler.extract.bounded import PageReader, ReadingLimits, ReadingNote
 from crawler.extract.document import Reading, read_page
@@ -70,6 +70,7 @@ class Answer:
     source_url: str | None
     score: float
     evidence: Mapping[str, float]
+    questions: tuple[tuple[str, str], ...] = ()  # pairs of URLs to compare
 
     @property
     def url(self) -> str:
@@ -90,6 +91,7 @@ class IntakeResult:
     # of processor time that reading it took
     seconds: float = field(default=0.0, compare=False)
     pairs: tuple[PairScore, ...] = ()  # that it completes
+    verdicts: tuple[PairVerdict, ...] = ()  # on the questions, but those pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class _InHand:
     seconds: float = 0.0
     kept: bool = False
     pairs: list[PairScore] = field(default_factory=list)
+    verdicts: tuple[PairVerdict, ...] = ()
 
     def step(self, step: Callable[[_InHand], None]) -> None:
         """Take a step, if there was no error; FATAL_ERRORS are raised."""
@@ -137,6 +140,7 @@ class _InHand:
             size=len(self.page.body) if self.page else 0,
             seconds=self.seconds,
             pairs=tuple(self.pairs),
+            verdicts=self.verdicts,
         )
 
 
@@ -218,6 +222,8 @@ class Intake:
             for item in in_hand:
                 item.step(self._keep_text)
             self._pair_all(in_hand)
+            for item in in_hand:
+                item.step(self._compare)
         for item in in_hand:
             item.step(self._describe)
         self._writer.flush()
@@ -273,6 +279,14 @@ class Intake:
             for item, pairs in zip(in_hand, found):
                 item.pairs = pairs
             self._write([pair for pairs in found for pair in pairs])
+
+    def _compare(self, item: _InHand) -> None:
+        """Answer the frontier's questions, unless they are answered by the pairs."""
+        found = {frozenset((pair.src_url, pair.trg_url)) for pair in item.pairs}
+        asked = [urls for urls in item.answer.questions if frozenset(urls) not in found]
+        if self._aligner and asked:
+            said = self._aligner.verdicts(asked)
+            item.verdicts = tuple(PairVerdict(*u, p) for u, p in zip(asked, said))
 
     def _write(self, pairs: Sequence[PairScore]) -> None:
         """Append pairs to the run's file, and remember them for their sentences."""

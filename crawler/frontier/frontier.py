@@ -19,6 +19,7 @@ from crawler.data import (
     Outcome,
     PageFacts,
     PairScore,
+    PairVerdict,
     Score,
     ScoredUrl,
     Site,
@@ -360,6 +361,15 @@ class Frontier:
         """Take the aligner's accepted pairs, for the order to learn from."""
         if self._learner and pairs:
             self.push(self._learner.paired(pairs))
+
+    def questions(self, lease: Lease) -> Sequence[tuple[str, str]]:
+        """Pairs of URLs that the order wants to have compared with this page's."""
+        return self._learner.questions(lease.url) if self._learner else ()
+
+    def judged(self, verdicts: Sequence[PairVerdict]) -> None:
+        """Take the answers to `questions`."""
+        if self._learner and verdicts:
+            self.push(self._learner.judged(verdicts))
 
     def retry(self, lease: Lease, *, max_tries: int) -> bool:
         """Put a failed URL back, behind its equals, unless it has had its tries."""

@@ -34,6 +34,7 @@ from crawler.data import (
     Outcome,
     PageFacts,
     PairScore,
+    PairVerdict,
     Rel,
     ScoredUrl,
     Site,
@@ -56,6 +57,7 @@ from crawler.frontier.scorers.known_urls import (
 )
 from crawler.frontier.scorers.link_lists import aligned
 from crawler.frontier.scorers.saved_state import packed, unpacked
+from crawler.frontier.scorers.trials import Trials
 from crawler.protocols import UrlLanguageModel, UrlPairModel
 from crawler.switchers import declared_language
 
@@ -70,6 +72,9 @@ _ALIKE = 0.1
 # URLs that share words with a new one and become hypotheses, and P(one is in each
 # language) from which they do.
 _MAX_SIMILAR, _TWO_LANGUAGES = 2, 0.5
+# P(pair) from which a verdict counts as a pair, as the aligner accepts one; and pages
+# that one page is compared with at once.
+_IS_PAIR, _MAX_QUESTIONS = 0.5, 4
 # What counts as a rise: less changes no order that matters and costs a push.
 _MIN_RISE = 1e-3
 
@@ -102,8 +107,7 @@ class AdaptiveScorer:
         self.expected = Expectation(langs, self.known, self.config)
         # The last page, its text, and whether it led to new ones.
         self._last: tuple[UrlRecord, int, bool] | None = None
-        # Hypotheses whose both pages were just fetched: the aligner has its say next.
-        self._trials: list[tuple[UrlRecord, UrlRecord, str]] = []
+        self.trials = Trials(self.known, self.expected)
 
     # ---------------------------------------------------------- protocol
 
@@ -158,13 +162,35 @@ class AdaptiveScorer:
         self.counts["frontier/copies"] += url.copy
         self._last = url, text, False
         self.expected.record_outcome(url, self.expected.outcome(page.lang))
+        self.trials.page()
         touched: dict[UrlRecord, None] = {}
         for other, kind in self.known.partners(url).items():
             if other.outcome is None:
                 touched[other] = None
             elif {url.outcome, other.outcome} == {SRC, TRG} and not other.paired:
-                self._trials.append((url, other, kind))
+                self.trials.begin(url, other, kind)
         return self._rescore(touched)
+
+    def questions(self, url: str) -> list[tuple[str, str]]:
+        """Pairs of URLs for the aligner to compare, now that the page of one is in."""
+        record = self.known.get(url)
+        partners = self.known.partners(record) if record else ()
+        asked = [
+            (url, other.url)
+            for other in partners
+            if other.outcome in (SRC, TRG) and not other.paired
+        ]
+        return asked[:_MAX_QUESTIONS] + self.trials.due()
+
+    def judged(self, verdicts: Sequence[PairVerdict]) -> list[ScoredUrl]:
+        """Credit hypotheses with what the aligner says of them."""
+        pairs = []
+        for verdict in verdicts:
+            self.trials.credit(verdict)
+            p = verdict.probability
+            if p is not None and p >= _IS_PAIR:
+                pairs.append(PairScore(verdict.url_a, verdict.url_b, p))
+        return self.paired(pairs)
 
     def redirected(self, url: str, link: Link) -> None:
         """Both URLs are one page from now on."""
@@ -177,6 +203,7 @@ class AdaptiveScorer:
             src, trg = self.known.get(pair.src_url), self.known.get(pair.trg_url)
             if src is None or trg is None:
                 continue
+            self.trials.credit(PairVerdict(src.url, trg.url, 1.0))
             self._align(src, trg, touched)
             for url in (src, trg):
                 if not url.paired:
@@ -210,7 +237,8 @@ class AdaptiveScorer:
         becomes of a URL between it and its row is in the row alone.
         """
         self._settle()
-        return packed(self.expected.state(), self.known)
+        counts = {**self.expected.state(), "trials": self.trials.state()}
+        return packed(counts, self.known)
 
     def restore(self, state: Iterable[bytes], known: Iterable[KnownUrl]) -> None:
         """Go on from a saved state; what was fetched since it was saved counts now."""
@@ -219,6 +247,7 @@ class AdaptiveScorer:
             if counts:
                 self.expected.restore(counts)
                 self.expected.copies.leads_on((), map(parts_of, self.known.records))
+                self.trials.restore(counts["trials"])
         except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
             raise FrontierError(
                 f"what the scorer had learned cannot be read: {error!r} (it was written"
@@ -261,6 +290,7 @@ class AdaptiveScorer:
         """
         self.counts["frontier/forgotten"] += self.known.forget()
         self.expected.forget(self.max_urls)
+        self.trials.forget()
 
     # ------------------------------------------------------------ learning
 
@@ -367,11 +397,7 @@ class AdaptiveScorer:
                 url.model = self.expected.lang_odds(distribution)
 
     def _settle(self) -> None:
-        """All is known of the last page: which hypotheses came true?"""
-        for url, other, kind in self._trials:
-            success = url.paired and other.paired
-            self.expected.record_test(url, kind, success=success)
-        self._trials.clear()
+        """Count the last page as a copy or not: all is known of it."""
         if self._last is not None:
             url, text, leads_on = self._last
             self.expected.copies.add(url.url, text, leads_on=leads_on)

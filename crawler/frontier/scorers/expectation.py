@@ -148,9 +148,15 @@ class Expectation:
             # half for each page: the rate counts pairs per download
             self._yields.add(url.sections, 0.5, 0.0)
 
-    def record_test(self, url: UrlRecord, kind: str, *, success: bool) -> None:
-        """Count a hypothesis of this kind that was put to the test."""
-        self._matches.add(self._match_chain(url, kind), float(success))
+    def record_test(
+        self, url: UrlRecord, kind: str, success: float, trials: float = 1.0
+    ) -> None:
+        """Count a hypothesis of this kind that was put to the test.
+
+        `success` is the probability that it came true; with `trials=0` what an earlier
+        one is to be corrected by.
+        """
+        self._matches.add(self._match_chain(url, kind), success, trials)
 
     def join(self, sites: Sequence[Site]) -> None:
         """What is waited for on several sites is so on one of them."""

@@ -220,6 +220,12 @@ class Falling:
     def joined(self, sites):
         pass
 
+    def questions(self, url):
+        return []
+
+    def judged(self, verdicts):
+        return []
+
     def current(self, scored):
         return replace(scored, score=self.worth.get(scored.link.url, scored.score))
 
