@@ -37,6 +37,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from benchmarks.crawl_figures import (
@@ -59,6 +60,7 @@ from crawler.data import LangPair, PairScore, PairVerdict
 from crawler.extract.document import Reading, read_page
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
+from crawler.frontier.site_yield import SiteBudget, SiteYield
 from crawler.frontier.stores.memory import MemoryFrontier
 from crawler.protocols import UrlLanguageModel, UrlPairModel, UrlScorer
 from crawler.replay.world import ReplayWorld, address_of
@@ -111,6 +113,11 @@ class Order:
         self._known.add(address)
         self.pages.append(address)
         self.costs.append(len(self.pages) + self.redirects + self.errors)
+
+    @property
+    def requests(self) -> int:
+        """Pages, redirects and errors."""
+        return len(self.pages) + self.redirects + self.errors
 
     def told(self) -> dict[str, Any]:
         """The counts for a result file."""
@@ -185,7 +192,14 @@ def walk(
         yield lease.url, reading
 
 
-def simulate(site: Site, langs: LangPair, scorer: UrlScorer, *, gated: bool) -> Order:
+def simulate(
+    site: Site,
+    langs: LangPair,
+    scorer: UrlScorer,
+    *,
+    gated: bool,
+    stop_when: float = 0.0,
+) -> Order:
     """The order of a profile over pages that are read once."""
     order = Order()
     reading_time = 0.0
@@ -197,7 +211,8 @@ def simulate(site: Site, langs: LangPair, scorer: UrlScorer, *, gated: bool) -> 
         reading_time += time.perf_counter() - before
         return reading
 
-    frontier = Frontier(MemoryFrontier(), scorer, Scope("site"))
+    sites = SiteYield(budget=SiteBudget(stop_when=stop_when))
+    frontier = Frontier(MemoryFrontier(), scorer, Scope("site"), sites=sites)
     frontier.seed(site.recorded.seeds(langs))
     pairs = site.recorded.true_pairs(langs)
     started = time.perf_counter()
@@ -302,6 +317,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--baselines", type=Path, help="output of simulate.py, kept here"
     )
+    parser.add_argument(
+        "--stop-when",
+        type=float,
+        nargs="*",
+        default=[],
+        metavar="N",
+        help="values of STOP_WHEN: pairs and requests until then, order alone",
+    )
     parser.add_argument("--language-model", help="default: as settings/base.py says")
     parser.add_argument("--pair-model", help="default: as settings/base.py says")
     parser.add_argument("--out", type=Path, help="JSON file; figures in it stay")
@@ -317,6 +340,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     profiles = [p for p in args.profiles if not (args.crawl and p.endswith(PERFECT))]
     baselines = run_baselines(args.worlds, sites, args.baselines)
     rows: list[dict[str, Any]] = []
+    stops: dict[float, list[tuple[float, float]]] = {}
     for recorded in sites:
         site = None if args.crawl else Site(recorded)
         for pair in recorded.pairs:
@@ -353,6 +377,15 @@ def main(argv: Sequence[str] | None = None) -> None:
                     order = simulate(site, langs, scorer, gated=gated)
                 orders[profile] = figures(hits_of(order.pages, true_pairs), baseline)
                 orders[profile] |= order.told()
+                for limit in args.stop_when:
+                    if site is None:
+                        continue
+                    scorer, gated = scorer_of(profile, langs, models)
+                    ended = simulate(site, langs, scorer, gated=gated, stop_when=limit)
+                    hits = len(hits_of(ended.pages, true_pairs))
+                    found = hits / baseline["pairs_reach"]
+                    share = ended.requests / order.requests
+                    stops.setdefault(limit, []).append((found, share))
                 orders[profile]["area_requests"] = area_by_requests(
                     hits_of(order.pages, true_pairs, order.costs),
                     baseline,
@@ -382,6 +415,9 @@ def main(argv: Sequence[str] | None = None) -> None:
                 args.out.write_text(json.dumps(everything, indent=1) + "\n")
     everything = sorted([*known.values(), *rows], key=_by_site)
     print(summarize(everything, [*BASELINES, "oracle", *profiles]))
+    for limit, ends in stops.items():
+        shares = " of the pairs for ".join(f"{mean(x):.3f}" for x in zip(*ends))
+        print(f"STOP_WHEN={limit:g}: {shares} of the requests, mean over rows")
     if args.draw:
         draw(everything, args.draw)
 

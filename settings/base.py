@@ -62,6 +62,7 @@ SITE_MAX_BYTES = 0  # of the bodies
 SITE_MAX_SECONDS = 0  # that its server took to answer
 RUN_MAX_PAGES = 0  # answers of the whole run, all its workers together; 0: no limit
 RUN_MAX_BYTES = 0  # of the bodies
+STOP_WHEN = 0  # requests that a site's next pair may cost; 0: the site is crawled out
 SITE_SCOUT_PAGES = 0  # then a site of one language waits for the others; 0: never
 DOWNLOAD_TIMEOUT = 60  # seconds for a whole answer
 DOWNLOAD_MAXSIZE = 20_000_000  # bytes; the longest one-page manuals have 5 MB

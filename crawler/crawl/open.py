@@ -127,6 +127,7 @@ def build_frontier(
         bytes=settings.site_max_bytes,
         seconds=settings.site_max_seconds,
         scout=settings.site_scout_pages,
+        stop_when=settings.stop_when,
     )
     return Frontier(
         open_frontier(url),

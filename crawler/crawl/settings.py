@@ -75,6 +75,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     site_max_bytes: Count
     site_max_seconds: Amount
     site_scout_pages: Count
+    stop_when: Amount
     run_max_pages: Count
     run_max_bytes: Count
     # WARC

@@ -26,6 +26,7 @@ from crawler.data import (
 )
 from crawler.frontier.entry import Cost, Lease, encode, entry_of, known_of, lease_of
 from crawler.frontier.learned import LearnedState
+from crawler.frontier.offered import Offered
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import RunBudget, SiteYield, Spent
 from crawler.frontier.stores.single_worker import SingleWorker
@@ -46,8 +47,6 @@ SEED_SCORE = 10.0
 # A popped URL whose score fell is put back, unless it fell by less than this: putting
 # back costs a store round trip and changes nothing that matters.
 MIN_FALL = 0.01
-# URLs that need no look into the store when they are linked again: 10 MB.
-REMEMBERED = 50_000
 # How many fallen URLs are put back before one is taken anyway.
 MAX_PUT_BACK = 50
 # Outcomes that cost their site no request.
@@ -86,8 +85,7 @@ class Frontier:
         self._done = store.counts()["done"]
         self._dry = False  # what is pending belongs to sites that are closed
         self._taken_over: list[Site] = []
-        # URL → the best score that the store was given for it, as long as that stands
-        self._offered: dict[str, Score] = {}
+        self._offered = Offered()
 
     def __len__(self) -> int:
         return len(self.store)
@@ -157,27 +155,16 @@ class Frontier:
         """Keep URLs that are scored already (redirect targets, raised links)."""
         if self._learner:
             scored = [item for item in scored if not self._is_worthless(item)]
-        fresh = [item for item in scored if not self._is_known(item)]
+        fresh = [item for item in scored if item not in self._offered]
         counts = self.store.push([entry_of(item, self._done) for item in fresh])
         ignored = counts.ignored + len(scored) - len(fresh)
         counts = replace(counts, ignored=ignored)
-        self._remember(fresh)
+        self._offered.add(fresh)
         self._dry = self._dry and not counts.added
         self.counts["frontier/added"] += counts.added
         self.counts["frontier/raised"] += counts.raised
         self.counts["frontier/ignored"] += counts.ignored
         return counts
-
-    def _is_known(self, scored: ScoredUrl) -> bool:
-        """Whether the store would ignore it: most links of a page are a menu's."""
-        return scored.score <= self._offered.get(scored.link.url, -1.0)
-
-    def _remember(self, offered: Iterable[ScoredUrl]) -> None:
-        if len(self._offered) > REMEMBERED:
-            self._offered.clear()
-        for item in offered:
-            known = self._offered.get(item.link.url, item.score)
-            self._offered[item.link.url] = max(known, item.score)
 
     def _is_worthless(self, scored: ScoredUrl) -> bool:
         """Whether a URL scores 0; the scorer gives the reason as its only evidence."""
@@ -255,7 +242,13 @@ class Frontier:
                 self._release(lease, Outcome.SKIPPED)
                 continue
             if now.score >= lease.score - MIN_FALL:
-                return lease
+                if not self.sites.ends(lease.site, now.score):
+                    return lease
+                self.counts["frontier/stopped"] += 1
+                self.store.release(lease.url, done=False)
+                self._judged(self.sites.groups.members(lease.site))
+                busy = {*busy, *self.sites.barred()}
+                continue
             put_back += 1
             self.counts["frontier/put_back"] += 1
             payload = encode(now, tries=lease.tries, scored_at=self._done)
@@ -264,7 +257,7 @@ class Frontier:
 
     def _put_back(self, lease: Lease, score: Score, payload: bytes) -> None:
         """Make a leased URL pending again, with a score that may be lower."""
-        self._offered.pop(lease.url, None)
+        self._offered.drop(lease.url)
         self.store.release(lease.url, done=False, score=score, payload=payload)
 
     def _unified(self, link: Link) -> Link:
@@ -276,12 +269,7 @@ class Frontier:
         self.store.save("forms", msgspec.json.encode(self._forms.state()))
 
     def fetched(
-        self,
-        lease: Lease,
-        page: PageFacts | None,
-        *,
-        size: int = 0,
-        seconds: float = 0.0,
+        self, lease: Lease, page: PageFacts | None, *, size: int = 0, seconds: float = 0
     ) -> None:
         """Mark a URL as done; its page, if one came, may raise others.
 
@@ -293,6 +281,7 @@ class Frontier:
             self._save_forms()
         outcome = Outcome.PAGE if page else Outcome.NO_PAGE
         self._release(lease, outcome, lang, size, seconds)
+        self.sites.expect(lease.site, min(lease.score, 1.0))
         self._spend(lease.site, lang, size, seconds)
         self._learned.page_done()
         if self._learner:
@@ -359,6 +348,8 @@ class Frontier:
 
     def paired(self, pairs: Sequence[PairScore]) -> None:
         """Take the aligner's accepted pairs, for the order to learn from."""
+        for pair in pairs:
+            self.sites.paired(site_of(pair.src_url))
         if self._learner and pairs:
             self.push(self._learner.paired(pairs))
 

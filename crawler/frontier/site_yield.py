@@ -10,12 +10,20 @@ comes back when there is time. Sites on several domains that are one
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from crawler.data import Lang, LangPair, Site
 from crawler.groups import SiteGroups
+
+# How much of the last pages' promises is kept with each request: the last 50 count.
+_KEPT = 0.98
+# Pairs, expected and found, that are supposed before a site has shown any.
+_PRIOR = 5.0
+# Pages of a site before it may end: as many as scout it.
+_LOOK = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +36,8 @@ class SiteBudget:
     # Pages after which a site without a page in each language rests; again after
     # each such portion when it comes back.
     scout: int = 0
+    # Requests that the next pair may cost; a site whose best URL promises less ends.
+    stop_when: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,9 @@ class Spent:
     src: int = 0
     trg: int = 0
     woken: int = 0  # how often it came back from resting
+    # Pairs that its last pages were expected to give, and those that were found.
+    expected: float = 0.0
+    pairs: float = 0.0
 
     def __iadd__(self, other: Spent) -> Self:
         self.pages += other.pages
@@ -56,6 +69,8 @@ class Spent:
         self.src += other.src
         self.trg += other.trg
         self.woken += other.woken
+        self.expected += other.expected
+        self.pairs += other.pairs
         return self
 
 
@@ -88,21 +103,57 @@ class SiteYield:
 
     def recall(self, site: Site, spent: Spent) -> None:
         """What a site has cost, by its URLs: they know better than what was saved."""
-        spent.woken = self.spent.get(site, Spent()).woken
+        saved = self.spent.get(site, Spent())
+        spent.woken = saved.woken
+        spent.expected, spent.pairs = saved.expected, saved.pairs
         self.spent[site] = spent
         self._judge(site)
 
     def _judge(self, site: Site) -> None:
         members = self.groups.members(site)
-        spent = Spent()
-        for member in members:
-            spent += self.spent.get(member, Spent())
+        spent = self._together(members)
         if self._over_budget(spent):
             self.closed.update(members)
         elif self._hopeless(spent):
             self.resting.update(members)
         else:
             self.resting.difference_update(members)
+
+    def _together(self, members: Collection[Site]) -> Spent:
+        spent = Spent()
+        for member in members:
+            spent += self.spent.get(member, Spent())
+        return spent
+
+    def expect(self, site: Site, score: float) -> None:
+        """Count what a request was expected to give."""
+        spent = self.spent.setdefault(site, Spent())
+        spent.expected = _KEPT * spent.expected + score
+        spent.pairs *= _KEPT
+
+    def paired(self, site: Site) -> None:
+        """Count a pair that was found."""
+        self.spent.setdefault(site, Spent()).pairs += 1
+
+    def next_pair_costs(self, site: Site, score: float) -> float:
+        """The requests for the next pair, where the best URL of a site has this score.
+
+        A score is an expected number of pairs; it is corrected by what the last pages
+        gave of what was expected of them.
+        """
+        spent = self._together(self.groups.members(site))
+        promised = score * (spent.pairs + _PRIOR) / (spent.expected + _PRIOR)
+        return 1 / promised if promised > 0 else math.inf
+
+    def ends(self, site: Site, score: float) -> bool:
+        """Close a site (and its group) whose next pair costs too much."""
+        members = self.groups.members(site)
+        if not self.budget.stop_when or self._together(members).pages < _LOOK:
+            return False
+        if self.next_pair_costs(site, score) <= self.budget.stop_when:
+            return False
+        self.closed.update(members)
+        return True
 
     def joined(self, site: Site) -> None:
         """The site has become one of a group: what its sites have cost is added up."""

@@ -4,7 +4,7 @@ from crawler.data import LangPair, Link, PageFacts
 from crawler.frontier.frontier import Frontier, Lease
 from crawler.frontier.scope import Scope
 from crawler.frontier.scorers.papers import UniformScorer
-from crawler.frontier.site_yield import SiteBudget, SiteYield
+from crawler.frontier.site_yield import SiteBudget, SiteYield, Spent
 from crawler.frontier.stores.memory import MemoryFrontier
 from crawler.urls import site_of
 
@@ -103,3 +103,33 @@ def test_a_failed_url_is_open_again_though_nothing_else_was():
     assert frontier.next() is None  # both are on their way
     assert frontier.retry(first, max_tries=3)
     assert frontier.has_open
+
+
+def test_a_site_ends_when_its_next_pair_costs_too_much():
+    sites = SiteYield(LANGS, SiteBudget(stop_when=50))
+    for _ in range(30):
+        assert not sites.ends("a.is", 0.001)  # too early to say
+        sites.fetched("a.is", "en")
+    assert not sites.ends("a.is", 1 / 49)
+    assert sites.ends("a.is", 1 / 51)
+    assert sites.barred() == {"a.is"}
+
+
+def test_broken_promises_make_the_next_pair_dearer_and_kept_ones_do_not():
+    sites = SiteYield(LANGS)
+    assert sites.next_pair_costs("a.is", 0.1) == 10
+    for _ in range(100):
+        sites.expect("a.is", 0.5)
+    assert sites.next_pair_costs("a.is", 0.1) > 30
+    for _ in range(22):
+        sites.paired("a.is")
+    assert 9 < sites.next_pair_costs("a.is", 0.1) < 11
+
+
+def test_the_estimate_survives_a_restart():
+    before, after = SiteYield(LANGS), SiteYield(LANGS)
+    before.expect("a.is", 0.5)
+    before.paired("a.is")
+    after.restore(before.state())
+    after.recall("a.is", Spent(pages=1))
+    assert after.next_pair_costs("a.is", 0.1) == before.next_pair_costs("a.is", 0.1)
