@@ -172,10 +172,23 @@ def from_cld2(code: str) -> str | None:
     return None
 
 
+_CODE = re.compile("[a-z]{3}")
+
+
+def _adopted(code: str) -> Language:
+    language = Language(code, code, code, (), (), (), ())
+    all_languages()[code] = language
+    for known in (_codes, _markers, marker_languages):
+        known.cache_clear()
+    return language
+
+
 def language_of(text: str) -> Language:
     """The language that a person means by a code or a name.
 
-    Raises LanguageError, with the nearest known name, for anything else.
+    Any three letters may be a code of ISO 639-3: one that is not in the table is in it
+    from then on, in this process, for detectors that learn it from samples. Raises
+    LanguageError, with the nearest known name, for anything else.
 
     >>> language_of("isl").code, language_of("Icelandic").code, language_of("nb").code
     ('is', 'is', 'no')
@@ -183,6 +196,8 @@ def language_of(text: str) -> Language:
     code = _codes().get(fold(text.strip())) or known_code(text)
     if code:
         return all_languages()[code]
+    if _CODE.fullmatch(code := text.strip().lower()):
+        return _adopted(code)
     near = difflib.get_close_matches(fold(text), _codes(), n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise LanguageError(

@@ -28,8 +28,8 @@ import msgspec
 
 from crawler.atomic import atomic_text
 from crawler.data import LangPair
-from crawler.errors import BifocalError, RunDirError, RunError
-from crawler.languages import all_languages
+from crawler.errors import BifocalError, LanguageError, RunDirError, RunError
+from crawler.languages import language_of
 from crawler.lines import printable_values
 
 # The files of a run have a few KB; of a crawl of a million seeds, 60 MB.
@@ -104,9 +104,8 @@ class RunDir:
         try:
             known = msgspec.convert(about, _About)
             for lang in known.get("langs", ()):
-                if lang not in all_languages():
-                    raise msgspec.ValidationError(f"{lang!r} is not a language")
-        except msgspec.ValidationError as error:
+                language_of(lang)
+        except (msgspec.ValidationError, LanguageError) as error:
             raise RunDirError(
                 f"{self.run_json}: {error} (it is damaged, or not of a crawl; choose"
                 " another RUN_DIR)"

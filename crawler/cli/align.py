@@ -52,6 +52,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="read PDF, DOCX and ODT files, too (extras `pdf`, `office`)",
     )
     parser.add_argument(
+        "--detector",
+        default="cld2",
+        help="what tells languages: cld2, heliport (extra `languages`), or a class",
+    )
+    parser.add_argument(
+        "--samples",
+        default="",
+        metavar="CODE=FILE,…",
+        help="texts in languages that the detector does not know",
+    )
+    parser.add_argument(
         "--jobs", type=whole_number, default=1, help="processes (default 1)"
     )
     parser.add_argument(
@@ -73,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
 
     from crawler.aligner.profile import AlignProfile
     from crawler.config import load_profile
+    from crawler.extract.detectors.open import DetectorConfig
     from crawler.realign.local import align_collection
     from crawler.realign.request import AlignRequest
 
@@ -85,6 +97,7 @@ def run(args: argparse.Namespace) -> int:
         tuple(args.cdx),
         args.across_sites,
         args.documents,
+        DetectorConfig(args.detector, args.samples),
     )
     if args.jobs < 1:
         raise UsageError(f"--jobs {args.jobs}: give a number of at least 1")

@@ -27,6 +27,7 @@ _EXTRAS = {
     "spark": "pyspark",
     "parquet": "pyarrow",
     "xlmr": "torch",
+    "languages": "heliport",
     "pdf": "pdfminer",
     "office": "mammoth",
     "js": "scrapy_playwright",

@@ -16,6 +16,7 @@ from crawler.corpus.texts import StoredText, TextStore
 from crawler.data import LangPair, Origin, Page
 from crawler.extract.bounded import PageReader
 from crawler.extract.convert import as_html
+from crawler.extract.detectors.open import DetectorConfig, open_detector
 from crawler.extract.document import Reading, read_page
 from crawler.extract.plain import build_text_document
 from crawler.warc.inputs import Piece, Revisit, read_piece
@@ -41,17 +42,22 @@ def collect(
     counts: Counter[str],
     *,
     documents: bool = False,
+    languages: DetectorConfig | None = None,
 ) -> None:
     """Put the wanted pages, by URL, into a store; `documents`: PDF and office too."""
     reader = PageReader()
+    detector = open_detector(tuple(langs), languages)
+    read_one = partial(read_page, detector=detector, langs=tuple(langs))
+
+    def read(page: Page) -> Reading:
+        return read_one(as_html(page, counts) if documents else page)
 
     def take(page: Page | PlainText, origin: Origin) -> None:
         if isinstance(page, PlainText):
-            document = build_text_document(page.url, page.text)
+            document = build_text_document(page.url, page.text, detector)
             text = StoredText(document, origin)
         else:
-            read = partial(_read, page, counts, documents=documents)
-            reading = reader.read(page.url, read)
+            reading = reader.read(page.url, partial(read, page))
             if reading.document is None:
                 return
             document = reading.document
@@ -67,10 +73,6 @@ def collect(
     for file in files if revisits else ():
         for page, origin in _originals(file, revisits, counts):
             take(page, origin)
-
-
-def _read(page: Page, counts: Counter[str], *, documents: bool) -> Reading:
-    return read_page(as_html(page, counts) if documents else page)
 
 
 def _pages(

@@ -9,11 +9,12 @@ the pairs. A corpus and a report read the same sentences, with the same reasons.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.sentences.aligner import DynamicAligner
@@ -26,6 +27,7 @@ from crawler.corpus.profile import CorpusProfile
 from crawler.corpus.sources import inputs_of
 from crawler.corpus.texts import BlockCounts, StoredText, TextStore
 from crawler.data import LangPair, PairScore, SentencePair
+from crawler.extract.detectors.open import DetectorConfig
 from crawler.extract.language import Cld2Detector
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import read_pairs
@@ -115,7 +117,15 @@ class RunSentences:
         ):
             wanted = {url for pair in pairs for url in (pair.src_url, pair.trg_url)}
             documents = bool(about.get("documents"))
-            collect(files, wanted, langs, store, judge.counts, documents=documents)
+            collect(
+                files,
+                wanted,
+                langs,
+                store,
+                judge.counts,
+                documents=documents,
+                languages=_detector_of(about),
+            )
             repeated = BlockCounts(profile.repeated)
             for text in store:
                 repeated.add(text.document)
@@ -147,6 +157,15 @@ class RunSentences:
             for block in main_blocks(document)
             if self.repeated.is_repeated(document, block.text)
         ]
+
+
+def _detector_of(about: Mapping[str, Any]) -> DetectorConfig:
+    """What told the languages in a run, of a crawl or of `bifocal align`."""
+    if "languages" in about:
+        return DetectorConfig(*about["languages"])
+    settings = about.get("settings", {})
+    name = settings.get("LANGUAGE_DETECTOR") or "cld2"
+    return DetectorConfig(name, settings.get("LANGUAGE_SAMPLES"))
 
 
 def _pairs(run: RunDir, turned: bool, judge: SentenceJudge) -> Iterator[PairScore]:

@@ -28,9 +28,11 @@ from crawler.crawl.spare_time import SpareTime
 from crawler.data import LangPair, Page, PageFacts, PairScore, PairVerdict
 from crawler.errors import FATAL_ERRORS, BifocalError
 from crawler.extract.bounded import PageReader, ReadingLimits, ReadingNote
+from crawler.extract.detectors.open import DetectorConfig, open_detector
 from crawler.extract.document import Reading, read_page
 from crawler.extract.sitemap import Sitemap
 from crawler.progress import ProgressLine, Stage, terminal, watched
+from crawler.protocols import LanguageDetector
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import PairSink, read_pairs, write_pairs
 from crawler.urls import site_of
@@ -56,6 +58,7 @@ class IntakeConfig:
     pairs: bool = True  # setting PAIRS
     sentences: bool = True  # setting SENTENCES
     align_profile: str | None = None  # a TOML file
+    languages: DetectorConfig = field(default_factory=DetectorConfig)
     readable: tuple[str, ...] = ()  # see crawler.extract.links.is_page_url
     # settings PAGE_MEMORY, PAGE_SECONDS
     limits: ReadingLimits = field(default_factory=ReadingLimits)
@@ -157,6 +160,7 @@ class Intake:
         *,
         aligner: Aligner | None,
         sentences: SentenceStream | None,
+        detector: LanguageDetector | None = None,
         readable: tuple[str, ...] = (),
     ) -> None:
         self.counts = counts
@@ -168,13 +172,16 @@ class Intake:
         self._aligner = aligner
         self._sentences = sentences
         self._spare = SpareTime(sentences, counts) if sentences else None
-        self._readable = readable
+        self._read_page = partial(
+            read_page, detector=detector, readable=readable, langs=tuple(langs)
+        )
         self._pair_sink: PairSink | None = None  # from the first pair on
 
     @classmethod
     def open(cls, config: IntakeConfig, counts: Counter[str]) -> Self:
         """Open the run's files, or go on with them; BifocalError if that cannot be."""
         run, langs = RunDir(config.run_dir), LangPair.parse(config.langs)
+        detector = open_detector(tuple(langs), config.languages)
         for mended in recover(run.warc):  # what a process that was killed has left
             counts["warc/recovered"] += 1
             counts["warc/recovered_bytes_cut"] += mended.cut
@@ -193,6 +200,7 @@ class Intake:
             PageReader(config.limits, ReadingNote.open(run.reading)),
             aligner=aligner,
             sentences=sentences,
+            detector=detector,
             readable=config.readable,
         )
 
@@ -244,7 +252,7 @@ class Intake:
 
     def _reading(self, page: Page, depth: int) -> Reading:
         """What the page holds; one that breaks the reader is stored all the same."""
-        read = partial(read_page, page, depth=depth, readable=self._readable)
+        read = partial(self._read_page, page, depth=depth)
         reading = self._reader.read(page.url, read)
         if reading.reason and reading.reason.startswith("unreadable/"):
             self.counts[reading.reason] += 1

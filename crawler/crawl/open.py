@@ -29,6 +29,7 @@ from crawler.crawl.take_over import TakeOver
 from crawler.data import LangPair
 from crawler.errors import FATAL_ERRORS, ProfileError
 from crawler.extract.bounded import ReadingLimits, ReadingNote
+from crawler.extract.detectors.open import DetectorConfig, open_detector
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import RunBudget, SiteBudget, SiteYield
@@ -69,6 +70,9 @@ def open_crawl(
         child = start_child(read)  # it starts while the models are read
     scorer = build_scorer(read, pair, counts)
     profile = load_profile(AlignProfile, read.align_profile)
+    open_detector(  # a mistake is told before anything is written
+        tuple(pair), DetectorConfig(read.language_detector, read.language_samples)
+    )
     run = read.run
     resumed = run.open(pair)
     frontier = build_frontier(read, pair, scorer, bounds, counts)
@@ -182,6 +186,7 @@ def _intake_config(
         pairs=settings.pairs,
         sentences=settings.sentences,
         align_profile=settings.align_profile,
+        languages=DetectorConfig(settings.language_detector, settings.language_samples),
         readable=("pdf",) if settings.pdf else (),
         limits=ReadingLimits(settings.page_memory, settings.page_seconds),
     )

@@ -46,6 +46,8 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     url_pair_model: str
     url_pair_model_dir: str | None = None
     language_gate: bool
+    language_detector: str
+    language_samples: str | None = None
     sitemaps: bool
     sitemaps_max: Count
     # pairs

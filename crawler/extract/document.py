@@ -13,7 +13,7 @@ from itertools import islice
 
 import xxhash
 
-from crawler.data import Document, Page
+from crawler.data import Document, Lang, Page
 from crawler.extract.decode import decode, looks_like_html
 from crawler.extract.language import Cld2Detector
 from crawler.extract.linearize import Element, linearize
@@ -50,14 +50,16 @@ def read_page(
     *,
     depth: int = 0,
     readable: Collection[str] = (),
+    langs: Collection[Lang] = (),
 ) -> Reading:
     """Read a page, whatever it is; one that breaks a reader is `unreadable/ERROR`.
 
     `depth` is the page's distance from the nearest seed, in clicks; `readable`: what
-    links may end in, see `crawler.extract.links.is_page_url`.
+    links may end in, see `crawler.extract.links.is_page_url`; `langs`: the languages of
+    the crawl, one of which a page is in that may be in one of several.
     """
     try:
-        return _read(page, detector or _DETECTOR, depth, readable)
+        return _read(page, detector or _DETECTOR, depth, readable, langs)
     except MemoryError:  # who bounds the memory of a reader deals with it
         raise
     except Exception as error:  # what a hostile page does must not cost the run
@@ -66,7 +68,11 @@ def read_page(
 
 
 def _read(
-    page: Page, detector: LanguageDetector, depth: int, readable: Collection[str]
+    page: Page,
+    detector: LanguageDetector,
+    depth: int,
+    readable: Collection[str],
+    langs: Collection[Lang],
 ) -> Reading:
     if 300 <= page.status < 400:
         target = page.header("location")
@@ -80,15 +86,19 @@ def _read(
         return Reading(reason="empty")
     if not looks_like_html(page.body, page.header("content-type")):
         return Reading(reason="not_html")
-    return _read_html(page, detector, depth, readable)
+    return _read_html(page, detector, depth, readable, langs)
 
 
 def _read_html(
-    page: Page, detector: LanguageDetector, depth: int, readable: Collection[str]
+    page: Page,
+    detector: LanguageDetector,
+    depth: int,
+    readable: Collection[str],
+    langs: Collection[Lang],
 ) -> Reading:
     content_type = page.header("content-type")
     linear = linearize(decode(page.body[:MAX_BODY], content_type))
-    detected = language_of_page(linear, page.url, detector)
+    detected = language_of_page(linear, page.url, detector, langs)
     links = links_of(linear.elements, page.url, depth, readable)
     document = Document(
         url=page.url,

@@ -12,6 +12,7 @@ In: a linearized page and its address.  Out: a Detection.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from crawler.data import Lang
@@ -42,16 +43,22 @@ _CLOSE = (
     {"mk", "bg"},
     {"ur", "hi"},
 )
+# In the first of these a few words of a hundred differ, and no detector tells them.
+_ALIKE = _CLOSE[0]
 _LATIN_ONLY = ("hr", "bs")
 
 
 def language_of_page(
-    page: Linearized, url: str, detector: LanguageDetector
+    page: Linearized,
+    url: str,
+    detector: LanguageDetector,
+    langs: Collection[Lang] = (),
 ) -> Detection:
     """The language of a linearized page; `confidence`: its share of the evidence.
 
-    None as the language: there is too little text, or it is in no language that the
-    detector knows.
+    `langs` are those of the crawl: a page in one that looks like another, and that says
+    nothing, is in the one that is looked for. None as the language: there is too little
+    text, or it is in no language that the detector knows.
     """
     own, main, rest = prose(page.tokens, page.chunks)
     declared = known_code(page.lang)
@@ -72,7 +79,7 @@ def language_of_page(
         confidence = round(score[best] / sum(score.values()), 2)
         found = Detection(best, confidence, reliable=confidence >= _CLEAR_SHARE)
     named = address | ({declared} if declared else set())
-    return _between_close(found, named, main)
+    return _between_close(found, named, main, langs)
 
 
 def _weighed(
@@ -93,9 +100,14 @@ def _weighed(
 
 
 def _between_close(
-    found: Detection, named: frozenset[Lang] | set[Lang], main: list[str]
+    found: Detection,
+    named: frozenset[Lang] | set[Lang],
+    main: list[str],
+    langs: Collection[Lang],
 ) -> Detection:
     """The language that the page is said to be in, if it is close to what was found."""
+    if found.lang in _ALIKE and not named & _ALIKE and found.lang not in langs:
+        named = _ALIKE.intersection(langs)
     for group in _CLOSE:
         if found.lang in group and found.lang not in named and group & named:
             lang = min(group & named)

@@ -119,6 +119,7 @@ def _identity(
         "langs": list(request.langs),
         "across_sites": request.across_sites,
         "documents": request.documents,
+        "languages": [request.languages.name, request.languages.samples],
         "align": to_table(request.profile),
         "lexicons": [lexicon and lexicon.digest for lexicon in known.values()],
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -16,6 +16,7 @@ from crawler.config import to_table
 from crawler.data import Lang, LangPair
 from crawler.errors import UsageError
 from crawler.extract.convert import require_readers
+from crawler.extract.detectors.open import DetectorConfig, open_detector
 from crawler.realign.selection import pieces_of_index
 from crawler.rundir import RunDir
 from crawler.warc.inputs import PIECE_SIZE, Piece, find_inputs, pieces_of
@@ -42,6 +43,7 @@ class AlignRequest:
     indexes: tuple[str, ...] = ()  # CDXJ files: read only the pages that these suggest
     across_sites: bool = False  # a page's translation may be on any site
     documents: bool = False  # read PDF and office files, too
+    languages: DetectorConfig = field(default_factory=DetectorConfig)
     piece_size: int = PIECE_SIZE  # bytes
 
     def __post_init__(self) -> None:
@@ -51,6 +53,7 @@ class AlignRequest:
                 "--cdx needs one path: the folder or address that its file names are"
                 " relative to"
             )
+        open_detector(self.langs, self.languages)
         if self.documents:
             require_readers()
 
@@ -88,6 +91,7 @@ class AlignRequest:
             "lexicon": known.digest if known else None,
             "across_sites": self.across_sites,
             "documents": self.documents,
+            "languages": [self.languages.name, self.languages.samples],
             "align": to_table(self.profile),
         }
 

@@ -35,6 +35,7 @@ from crawler.aligner.profile import AlignProfile
 from crawler.data import Lang, LangPair, PairScore, Site
 from crawler.errors import RunDirError, RunError
 from crawler.extract.bounded import PageReader, ReadingNote
+from crawler.extract.detectors.open import DetectorConfig
 from crawler.realign.matching_ngrams import (
     ALL_SITES,
     Groups,
@@ -127,13 +128,18 @@ class SparkCluster:
         self.sizes: Mapping[int, dict[str, Sizes]] = {}
         self._langs = request.langs
         self._documents = request.documents
+        self._languages = request.languages
         self._partitions = _TASKS_PER_CORE * context.defaultParallelism
 
     def extract(self, pieces: Sequence[Piece]) -> Counter[str]:
         """Read the records of all pages, those that revisits stand for last."""
         splits = self.context.parallelize(list(pieces), max(len(pieces), 1))
         read = partial(
-            _records, langs=self._langs, documents=self._documents, run=uuid4().hex
+            _records,
+            langs=self._langs,
+            documents=self._documents,
+            languages=self._languages,
+            run=uuid4().hex,
         )
         self.records = self.by_group(splits.mapPartitions(read))
         found = self._survey()
@@ -297,13 +303,15 @@ def _same(key: _Key) -> _Key:
 
 def _records(
     pieces: Iterable[Piece],
+    revisits: Any = None,
+    *,
     langs: Sequence[Lang],
     documents: bool,
+    languages: DetectorConfig,
     run: str,
-    revisits: Any = None,
 ) -> Iterator[tuple[_Key, Any]]:
     """The records of some pieces, for each pair of languages that they concern."""
-    extractor = Extractor(langs, documents=documents)
+    extractor = Extractor(langs, documents=documents, languages=languages)
     wanted: Revisits | None = None if revisits is None else revisits.value
     pairs = list(enumerate(pairs_of(langs)))
     for piece in pieces:

@@ -24,6 +24,7 @@ from crawler.aligner.profile import AlignProfile
 from crawler.data import Document, Lang, LangPair, Page, PairScore, Rel, Site
 from crawler.extract.bounded import PageReader
 from crawler.extract.convert import as_html
+from crawler.extract.detectors.open import DetectorConfig, open_detector
 from crawler.extract.document import Reading, read_page
 from crawler.extract.plain import build_text_document
 from crawler.groups import group_key
@@ -42,7 +43,17 @@ class Extractor:
     `documents`: read PDF and office files, too.
     """
 
-    def __init__(self, langs: Sequence[Lang], *, documents: bool = False) -> None:
+    def __init__(
+        self,
+        langs: Sequence[Lang],
+        *,
+        documents: bool = False,
+        languages: DetectorConfig | None = None,
+    ) -> None:
+        self._detector = open_detector(tuple(langs), languages)
+        self._read_page = partial(
+            read_page, detector=self._detector, langs=tuple(langs)
+        )
         self.langs = tuple(langs)
         self._documents = documents
         self._featurizers = {
@@ -73,8 +84,8 @@ class Extractor:
 
     def _read(self, item: Page | PlainText, counts: Counter[str]) -> Reading:
         if isinstance(item, PlainText):
-            return Reading(build_text_document(item.url, item.text))
-        return read_page(as_html(item, counts) if self._documents else item)
+            return Reading(build_text_document(item.url, item.text, self._detector))
+        return self._read_page(as_html(item, counts) if self._documents else item)
 
     def _of_document(
         self, document: Document, counts: Counter[str]

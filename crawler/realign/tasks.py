@@ -20,6 +20,7 @@ from crawler.aligner.profile import AlignProfile
 from crawler.atomic import atomic_file
 from crawler.data import Lang, LangPair, PairScore, Site
 from crawler.extract.bounded import PATIENT, PageReader, ReadingNote
+from crawler.extract.detectors.open import DetectorConfig
 from crawler.realign.matching_ngrams import MatchingNgrams, Rows, Shards
 from crawler.realign.request import AlignRequest, load_lexicon
 from crawler.realign.shuffle import Places, write_records
@@ -45,8 +46,12 @@ def lexicon_of(path: Path) -> Path:
 
 
 @lru_cache(1)
-def _extractor(langs: tuple[Lang, ...], documents: bool) -> Extractor:
-    return Extractor(langs, documents=documents)  # it remembers words
+def _extractor(
+    langs: tuple[Lang, ...], documents: bool, languages: DetectorConfig
+) -> Extractor:
+    return Extractor(
+        langs, documents=documents, languages=languages
+    )  # it remembers words
 
 
 @lru_cache(1)
@@ -61,7 +66,7 @@ def extract_piece(
     """Write the records of a piece; returns its bytes and pages."""
     extraction = Extraction()
     wanted = _revisits(revisits, revisits.stat().st_mtime_ns) if revisits else None
-    extractor = _extractor(request.langs, request.documents)
+    extractor = _extractor(request.langs, request.documents, request.languages)
     note = ReadingNote.open(path.with_suffix(".reading"), PATIENT)
     reader = PageReader(note=note)
     records = extract(piece, extractor, extraction, wanted, reader)

@@ -24,6 +24,7 @@ from rapidfuzz import fuzz
 from crawler.aligner.sentences.quality import begin_alike
 from crawler.aligner.sentences.split import size_of
 from crawler.data import Lang, LangPair, SentencePair
+from crawler.languages import all_languages
 from crawler.protocols import LanguageDetector
 
 # UTF-8 read as Latin-1 or Windows-1252, and what could not be read at all: that sign
@@ -178,6 +179,8 @@ class SentenceFilters:
         found = self._detector.detect(text, hint=lang)
         if found.lang in (None, lang) or not found.reliable:
             return False
+        if not all_languages()[lang].cld2 and found.lang not in self.langs:
+            return False  # CLD2 takes what it does not know for something near
         if found.lang == self.langs.other(lang):
             return len(text) >= config.language_other > 0
         return len(text) >= config.language > 0

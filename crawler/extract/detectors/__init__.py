@@ -1,0 +1,1 @@
+"""Which detector tells the languages of a crawl: one file each, chosen by setting."""
