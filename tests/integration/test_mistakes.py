@@ -101,7 +101,7 @@ MISTAKES = [
     ("report run --world nope.warc.gz", 1, "leave --world out"),
     ("sentences t.en nope.is --langs en,is", 2, "give a text file in UTF-8"),
     ("sentences binary.dat t.is --langs en,is", 2, "give a text file in UTF-8"),
-    ("lexicon binary.dat --langs en,is --out new", 2, "tab-separated text in UTF-8"),
+    ("lexicon binary.dat --langs en,is --out new", 2, "give text in UTF-8"),
     ("models verify folder", 2, "make one with `bifocal train`"),
 ]
 
