@@ -58,7 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--samples",
-        default="",
         metavar="CODE=FILE,…",
         help="texts in languages that the detector does not know",
     )
