@@ -20,8 +20,9 @@ from tests.hostile.attacks import (
 )
 from tests.webserver import Server
 
-# Ninety sites at once on a busy machine: good answers may take longer than alone.
-_SECONDS = 2 * MAX_SECONDS
+# Many sites at once on a busy machine: good answers may take longer than alone. A
+# robots.txt that does not come is waited for three times.
+_SECONDS = MAX_SECONDS + 2
 # A request that fails is sent again when its connection was kept open.
 _AGAIN = 3
 
