@@ -67,6 +67,7 @@ def crawl(
     profile: str = "adaptive",
     proxies: Mapping[str, str] | None = None,
     stdin: str | None = None,
+    patience: float = PATIENCE,
     **settings: object,
 ) -> subprocess.CompletedProcess[str]:
     """Crawl to the end, whatever the end is."""
@@ -77,7 +78,7 @@ def crawl(
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=patience,
         check=False,
     )
 

@@ -121,7 +121,7 @@ CLASSES = (
         "7 a server that talks us out of our patience",
         "RETRY_WAIT, doubled with each error up to ten minutes, or Retry-After if that"
         " is more; every answer is logged and kept",
-        ("later_for_ever", "later_in_the_past"),
+        ("later_in_the_past",),
         tests={
             f"{_POLITE}::test_a_site_that_says_no_for_hours_is_asked_seldom": 24,
             f"{_POLITE}::test_a_site_that_changes_what_it_asks_for"
