@@ -143,7 +143,8 @@ def test_other_ways_to_stop_are_as_good(way, settings, tmp_path):
         stdout, stderr = process.communicate(timeout=PATIENCE)
         assert time.monotonic() - stopped < 20  # seconds; it takes two
     assert process.returncode == 0
-    assert "shutting down gracefully" in stderr
+    said = {"file": "shutting down gracefully", "sigterm": "Stopping: pages on their"}
+    assert said[way] in stderr
     assert "URLs left; the same command with RUN_DIR=" in stdout
     assert Run(run_dir).stats["finish_reason"] == "shutdown"
     assert not (run_dir / "stop").exists()
