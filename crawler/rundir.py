@@ -103,8 +103,8 @@ class RunDir:
         about = self._load(self.run_json)
         try:
             known = msgspec.convert(about, _About)
-            for lang in known.get("langs", ()):
-                language_of(lang)
+            if "langs" in known:
+                about["langs"] = [language_of(lang).code for lang in known["langs"]]
         except (msgspec.ValidationError, LanguageError) as error:
             raise RunDirError(
                 f"{self.run_json}: {error} (it is damaged, or not of a crawl; choose"

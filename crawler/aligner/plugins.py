@@ -43,8 +43,8 @@ SHORT_NAMES: Mapping[Kind, Mapping[str, str]] = {
         "word_for_word": "bridges.word_for_word.WordForWord",
     },
     "scorer": {
-        "bridged_ngrams": "scorers.ngrams.BridgedNgramScorer",
         "avsim": "scorers.avsim.AvsimScorer",
+        "bridged_ngrams": "scorers.ngrams.BridgedNgramScorer",
         "lengths": "scorers.lengths.LengthScorer",
         "ngrams": "scorers.ngrams.NgramScorer",
         "overlap": "scorers.overlap.OverlapScorer",

@@ -134,6 +134,6 @@ def _write(descriptor: int, data: bytes) -> None:
 
 def _unwritable(path: Path, reason: str | None) -> WarcError:
     return WarcError(
-        f"{path}: cannot be written: {reason} (make room, or choose another RUN_DIR;"
-        " every record before is complete)"
+        f"{path}: cannot be written: {reason} (make room, or choose another RUN_DIR,"
+        " then start again; every record before is complete)"
     )

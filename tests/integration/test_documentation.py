@@ -62,6 +62,7 @@ ELSEWHERE = {
     "git clone": "the network",
     "cd ": "what follows is typed in tests/integration/test_before_a_crawl.py",
     "python -m pytest": "make test",
+    "bifocal seeds check seeds.txt": "made by tail, of sites of the network",
     "bifocal train": "hours; tests/integration/test_training.py",
 }
 # Pages whose commands are lines of output, or need a class that is made up.
@@ -71,7 +72,7 @@ TYPED = [
     *(
         f"docs/{name}.md"
         for name in """quickstart cookbook crawling report corpus realign replay
-        aligner sentences""".split()
+        aligner sentences prospecting""".split()
     ),
 ]
 

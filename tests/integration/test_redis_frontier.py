@@ -9,6 +9,7 @@ import threading
 import time
 import uuid
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -323,7 +324,8 @@ def test_a_site_keeps_its_budget_when_it_changes_hands(run):
     second = frontier("b")
     lease = second.next()
     assert second.taken_over() == ["a.is"]
-    assert second.sites.spent["a.is"] == before
+    known = replace(before, expected=0.0)  # what its next requests may give is theirs
+    assert second.sites.spent["a.is"] == known
     second.fetched(lease, None)
     assert second.next() is None
     assert not second.has_open

@@ -106,5 +106,5 @@ def test_a_line_that_is_being_written_is_read_later(tmp_path):
 def test_a_file_without_one_visit_is_an_error(tmp_path):
     with pytest.raises(RunDirError, match="not the log of a crawl"):
         list(read_visits(log(tmp_path, b"{}", b"[]")))
-    with pytest.raises(RunDirError, match="a run directory"):
+    with pytest.raises(RunDirError, match="the run directory"):
         list(read_visits(tmp_path / "nothing"))

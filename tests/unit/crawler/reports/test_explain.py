@@ -74,5 +74,5 @@ def test_a_pending_url_is_explained_by_its_evidence(run_dir):
 def test_an_unknown_url_and_a_folder_without_a_run_are_errors(run_dir, tmp_path):
     with pytest.raises(RunDirError, match="does not know this URL"):
         list(explain(run_dir, "https://www.example.is/no"))
-    with pytest.raises(RunDirError, match=r"is .* a run directory"):
+    with pytest.raises(RunDirError, match=r"is .* the run directory"):
         list(explain(RunDir(tmp_path / "other"), HOME))

@@ -83,7 +83,7 @@ def test_a_file_that_is_not_a_lexicon_of_these_languages_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(ProfileError, match=r"lexicon\.npz of an earlier run"):
         Lexicon.load(path, LANGS)
-    with pytest.raises(ProfileError, match="no lexicon"):
+    with pytest.raises(ProfileError, match="not a lexicon"):
         Lexicon.load(tmp_path / "missing.npz", LANGS)
 
 
