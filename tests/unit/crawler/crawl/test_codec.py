@@ -51,7 +51,9 @@ def test_an_answer_arrives(converted):
 def test_the_configuration_arrives():
     warc = WarcConfig(worker="w", fsync=True, info={"robots": "obey"})
     langs = str(LangPair("en", "is"))
-    config = IntakeConfig("runs/1", langs, warc, False, True, "a.toml", readable=("pdf",))
+    config = IntakeConfig(
+        "runs/1", langs, warc, False, True, "a.toml", readable=("pdf",)
+    )
     assert asked(codec.Request("open", config)).config == config
 
 
