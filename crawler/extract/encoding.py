@@ -23,7 +23,8 @@ _CANDIDATES = {
     for name in """cp932 gb18030 big5hkscs cp949 hz iso2022_kr cp874
     cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u
     iso8859-2 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-13 iso8859-15
-    iso8859-16 mac-roman mac-cyrillic mac-greek mac-latin2 mac-turkish mac-iceland""".split()
+    iso8859-16 mac-roman mac-cyrillic mac-greek mac-latin2 mac-turkish
+    mac-iceland""".split()
 }
 _MULTI_BYTE = frozenset("cp932 euc_jp gb18030 big5hkscs cp949".split())
 _SAMPLE = 10_000  # bytes of text: a thousand words say what more of them say
