@@ -52,7 +52,9 @@ def environment(
     # `make newest-scrapy` puts another Scrapy on the path
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     ours = {"SCRAPY_PROJECT": profile, "PYTHONPATH": path}
-    theirs = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+    # nor are the settings of a command that ran in this process
+    left_out = ("COLUMNS", "LINES", "SCRAPY_SETTINGS_MODULE")
+    theirs = {k: v for k, v in os.environ.items() if k not in left_out}
     if proxies is None:
         return theirs | ours | {"NO_PROXY": "*"}
     theirs = {k: v for k, v in theirs.items() if "proxy" not in k.lower()}

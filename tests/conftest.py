@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import os
+
+# Several tests run at once, and the networks are tiny: threads would wait for each
+# other in busy loops. Read when numpy and torch are first imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import re
 import shutil
 import uuid

@@ -97,19 +97,19 @@ def lines(run: Run) -> int:
 
 
 @pytest.mark.parametrize(
-    ("path", "after"),
+    ("path", "after", "error"),
     [
-        ("warc.gz.open", 0),
-        ("warc.gz.open", 9000),
-        ("cdxj", 2000),
-        ("crawl.jsonl", 1500),
-        ("frontier.sqlite", 60_000),
-        ("aligner.sqlite", 20_000),
-        ("pairs.tsv.gz", 100),
-        ("stats.json", 0),
+        ("warc.gz.open", 0, errno.ENOSPC),
+        ("warc.gz.open", 9000, errno.EIO),
+        ("cdxj", 2000, errno.ENOSPC),
+        ("crawl.jsonl", 1500, errno.EIO),
+        ("frontier.sqlite", 60_000, errno.EIO),
+        ("frontier.sqlite", 60_000, errno.ENOSPC),
+        ("aligner.sqlite", 20_000, errno.EIO),
+        ("pairs.tsv.gz", 100, errno.EIO),
+        ("stats.json", 0, errno.ENOSPC),
     ],
 )
-@pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC])
 def test_a_write_that_fails(library, world, undisturbed, tmp_path, path, after, error):
     run = Run(tmp_path / "run")
     done = crawl(world, run.path, **failing(library, "w", path, after, error))
@@ -171,8 +171,10 @@ def test_a_database_that_cannot_be_read(library, world, undisturbed, interrupted
     assert pair_urls(run) == pair_urls(undisturbed)
 
 
-@pytest.mark.parametrize("after", [4000, 20_000, 80_000])
-@pytest.mark.parametrize("error", [errno.ESTALE, errno.ENOENT])
+@pytest.mark.parametrize(
+    ("after", "error"),
+    [(4000, errno.ESTALE), (20_000, errno.ENOENT), (80_000, errno.ESTALE)],
+)
 def test_a_disk_that_is_gone(library, world, undisturbed, tmp_path, after, error):
     run = Run(tmp_path / "mount" / "run")
     run.path.parent.mkdir()

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.commands import PATIENCE, bifocal, environment
+from tests.commands import DEMO, PATIENCE, bifocal, environment
 from tests.webserver import Server, answer, moved, page, text
 
 ICELANDIC = (
@@ -103,7 +103,7 @@ def test_a_new_project_crawls_and_reports(tmp_path):
     env = environment()
     del env["SCRAPY_PROJECT"]
     env["PATH"] = f"{bin_folder}:{env['PATH']}"
-    world = f"{env['PYTHONPATH']}/worlds/demo/demo.warc.gz"
+    world = DEMO / "demo.warc.gz"
     settings = folder / "crawl_settings.py"
     settings.write_text(settings.read_text("utf-8") + f'REPLAY_WARCS = "{world}"\n')
     done = subprocess.run(

@@ -32,7 +32,6 @@ pytestmark = [pytest.mark.models, pytest.mark.slow]
 QUICK = """loop.max_epochs=2 loop.learning_rate=1e-3 loop.log_every=2 loop.workers=1
     loop.checkpoint_minutes=0 loop.grow=560 loop.batch_size=70 encoder.max_tokens=40
     pair.rows.max_per_host=20""".split()
-ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # networks this small do not profit from two
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +68,7 @@ def python(*words, **variables):
     """Run the interpreter; what it said."""
     done = subprocess.run(
         [sys.executable, *map(str, words)],
-        env=environment() | ONE_THREAD | variables,
+        env=environment() | variables,
         capture_output=True,
         text=True,
         timeout=300,
@@ -97,16 +96,14 @@ def trained(place):
 def test_trainings_that_are_killed_go_on_to_the_same_losses(place, trained):
     out = place / "killed"
     command = [sys.executable, *words(place, "all", "killed")]
-    for kind in ("language", "pair"):
-        talk = subprocess.DEVNULL
-        variables = environment() | ONE_THREAD
-        process = subprocess.Popen(command, env=variables, stdout=talk, stderr=talk)
-        deadline = time.monotonic() + 120
-        while not (out / kind / "last.pt").exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert len(steps(out / kind)) < len(steps(trained / kind))
+    talk = subprocess.DEVNULL
+    process = subprocess.Popen(command, env=environment(), stdout=talk, stderr=talk)
+    deadline = time.monotonic() + 120
+    while not (out / "pair" / "last.pt").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert len(steps(out / "pair")) < len(steps(trained / "pair"))
     done = python(*command[1:])
     assert "resumed in epoch 1 after" in done.stderr
     for kind in ("language", "pair"):
