@@ -8,9 +8,9 @@ PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 demo: install
 	$(VENV)/bin/bifocal demo
 
-# Three at a time on two cores: tests wait for servers and pauses more than for a core.
+# Four at a time on two cores: tests wait for servers and pauses more than for a core.
 test: install-dev
-	$(VENV)/bin/python -m pytest -n 3 --dist loadfile
+	$(VENV)/bin/python -m pytest -n 4 --dist loadfile
 
 # The tests of the crawl on the newest Scrapy that can be installed and what it brings, if
 # it is not the one of constraints.txt. `make newest-scrapy SCRAPY=2.20.0` takes another.

@@ -37,9 +37,9 @@ from tests.commands import (
 from tests.webserver import Server
 from tests.worlds import build_site
 
-TOWN = build_site("town.example", concepts=30, words=80, untranslated=0.2)
+TOWN = build_site("town.example", concepts=16, words=80, untranslated=0.2)
 # Slow enough for the crawl to outlast some kills; files small enough to be many.
-SETTINGS = {"DOWNLOAD_DELAY": 0.05, "RETRY_WAIT": 0.1, "WARC_MAX_BYTES": 60_000}
+SETTINGS = {"DOWNLOAD_DELAY": 0.05, "RETRY_WAIT": 0.1, "WARC_MAX_BYTES": 30_000}
 KINDS = (
     *("kill the crawl", "kill the pages", "kill both"),
     *("stop the crawl", "stop the pages"),
@@ -47,7 +47,7 @@ KINDS = (
 )
 # Files of a run, and how many bytes of them are written or read at most.
 _FILES = {
-    "warc.gz.open": 60_000,
+    "warc.gz.open": 30_000,
     "crawl.jsonl": 30_000,
     "frontier.sqlite": 300_000,
     "aligner.sqlite": 300_000,

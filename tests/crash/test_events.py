@@ -15,7 +15,7 @@ import pytest
 
 from tests.crash.events import Disturber, Result, build_library
 
-EVENTS = int(os.environ.get("BIFOCAL_EVENTS", "16")) // 2  # of either form
+EVENTS = int(os.environ.get("BIFOCAL_EVENTS", "4")) // 2  # of either form
 
 
 @pytest.mark.slow

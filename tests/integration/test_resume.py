@@ -24,7 +24,7 @@ from tests.commands import (
 from tests.webserver import Server
 from tests.worlds import build_site
 
-TOWN = build_site("town.example", concepts=35, words=100, untranslated=0.2)
+TOWN = build_site("town.example", concepts=24, words=100, untranslated=0.2)
 # Slow enough that a signal comes in the middle.
 SETTINGS = {"DOWNLOAD_DELAY": 0.02, "RETRY_WAIT": 0.1}
 
@@ -50,14 +50,22 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.005)
 
 
-@pytest.fixture(scope="module", params=["breadth_first", "adaptive"])
-def profile(request):
-    return request.param
+FORMS = {"one process": ("breadth_first", False), "two": ("adaptive", True)}
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["one process", "two"])
-def settings(request):
-    return {**SETTINGS, "PAGE_PROCESS": request.param}
+@pytest.fixture(scope="module", params=FORMS)
+def form(request):
+    return FORMS[request.param]
+
+
+@pytest.fixture(scope="module")
+def profile(form):
+    return form[0]
+
+
+@pytest.fixture(scope="module")
+def settings(form):
+    return {**SETTINGS, "PAGE_PROCESS": form[1]}
 
 
 @pytest.fixture(scope="module")
