@@ -3,15 +3,21 @@
 Every line that you may want to change has a comment.
 
 Example: bifocal init icelandic --langs en,is
+Example: bifocal init icelandic --langs en,is --prospects sites.tsv
 """
 
 from __future__ import annotations
 
 import argparse
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from crawler.data import LangPair
+
+_BEST = 20  # sites of a table: with many sites a crawl does not wait for one
 
 _SEEDS = """\
 # The crawl starts here: one URL a line, best the home page in each language.
@@ -80,6 +86,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
     parser.add_argument("folder", metavar="DIR", help="a new folder, or an empty one")
     parser.add_argument("--langs", required=True, help="two languages: en,is")
+    parser.add_argument(
+        "--prospects",
+        metavar="FILE",
+        help="table of `bifocal prospect`: its best twenty sites become the seeds",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -91,7 +102,8 @@ def run(args: argparse.Namespace) -> int:
 
     langs = LangPair.parse(args.langs)
     folder = Path(args.folder)
-    files = project_files(langs)
+    seeds = best_sites(Path(args.prospects)) if args.prospects else None
+    files = project_files(langs, seeds)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         there = [name for name in files if (folder / name).exists()]
@@ -106,14 +118,40 @@ def run(args: argparse.Namespace) -> int:
             f"{folder}: cannot be written: {error.strerror} (choose another folder)"
         ) from error
     print(f"Wrote {', '.join(files)} into {folder}. Next:")
-    print(f"  1. put your sites into {folder / 'seeds.txt'}")
+    what = "look at the sites in" if seeds else "put your sites into"
+    print(f"  1. {what} {folder / 'seeds.txt'}")
     print(f"  2. put your address into {folder / 'crawl_settings.py'}")
     print(f"  3. cd {folder} && make check && make crawl")
     return 0
 
 
-def project_files(langs: LangPair) -> dict[str, str]:
-    """The name and text of every file, with our seeds for the languages if any."""
+def best_sites(table: Path) -> str:
+    """The seeds of the best sites of a table, with what is expected of each.
+
+    Raises UsageError if it is not a table of `bifocal prospect`.
+    """
+    import csv
+
+    from crawler.errors import UsageError
+    from crawler.lines import printable
+
+    try:
+        with table.open(encoding="utf-8", newline="") as file:
+            rows = list(islice(csv.DictReader(file, delimiter="\t"), _BEST))
+        return "".join(
+            f"# {printable(row['pairs'])} pairs expected\n"
+            f"https://{printable(row['site'])}/\n"
+            for row in rows
+        )
+    except (OSError, UnicodeDecodeError, csv.Error, KeyError) as error:
+        raise UsageError(
+            f"{table}: cannot be read as a table of sites: {error} (give the --out of"
+            " bifocal prospect)"
+        ) from error
+
+
+def project_files(langs: LangPair, found: str | None = None) -> dict[str, str]:
+    """The name and text of every file; seeds: those found, or ours if there are any."""
     from crawler.cli import ROOT
     from crawler.languages import all_languages
 
@@ -122,7 +160,9 @@ def project_files(langs: LangPair) -> dict[str, str]:
         seeds / f"{langs.src}-{langs.trg}.txt",
         seeds / f"{langs.trg}-{langs.src}.txt",
     )
-    known = next((path.read_text("utf-8") for path in lists if path.exists()), None)
+    known = found or next(
+        (path.read_text("utf-8") for path in lists if path.exists()), None
+    )
     names = all_languages()
     return {
         "seeds.txt": _SEEDS.format(

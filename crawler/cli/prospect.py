@@ -2,20 +2,30 @@
 
 Sources: lists of URLs or hosts, CDX, CDXJ and ZipNum indexes, Parquet indexes of Common
 Crawl, sitemaps, run directories, WARC, WAT and WET files, or folders and addresses of
-such. Not a page is fetched. Of each site the table has the document pairs that the
-first 1,000 requests should give, and those of the whole site with an interval.
+such. Of each site the table has the document pairs that the first 1,000 requests should
+give, and those of the whole site with an interval. Not a page is fetched, but with
+--probe, a polite crawl of a few pages of the best sites that corrects their estimates.
 
 Example: bifocal prospect --langs en,is urls.txt.gz --out sites.tsv
 Example: bifocal prospect --langs en,is cdx-00000.gz sitemap.xml --out sites.tsv
 Example: bifocal prospect --langs en,is s3://bucket/part-0.parquet --out sites.tsv
+Example: bifocal prospect --langs en,is urls.txt --out sites.tsv --probe 20
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawler.cli import add_settings, whole_number
+
+if TYPE_CHECKING:
+    from crawler.prospect.estimate import Prospect
+    from crawler.rundir import RunDir
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +40,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="sites to keep in memory, 60 KB each; later ones are left out"
         " (%(default)s)",
     )
+    parser.add_argument(
+        "--probe",
+        type=whole_number,
+        default=0,
+        metavar="PAGES",
+        help="fetch so many pages of each of the best sites, into the run directory"
+        " OUT.probe, and correct the estimates",
+    )
+    parser.add_argument(
+        "--probe-sites",
+        type=whole_number,
+        default=20,
+        metavar="SITES",
+        help="how many of the best sites (%(default)s)",
+    )
     add_settings(parser)
 
 
@@ -41,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
     from crawler.components.checks import project_settings
     from crawler.crawl.open import build_model
     from crawler.data import LangPair
-    from crawler.prospect.estimate import estimate, write_table
+    from crawler.prospect.estimate import estimate, ranked, write_table
+    from crawler.prospect.probe import corrected
     from crawler.prospect.rows import find_sources, read_rows
     from crawler.prospect.sample import Prospector
 
@@ -56,6 +82,9 @@ def run(args: argparse.Namespace) -> int:
         estimate(sites, sample, langs, *models)
         for sites, sample in prospector.samples().items()
     ]
+    if args.probe and prospects:
+        best = ranked(prospects)[: args.probe_sites]
+        prospects = corrected(prospects, _probe(best, args))
     with atomic_text(args.out) as file:
         write_table(prospects, langs, file)
     left_out = sum(n for name, n in counts.items() if "/dropped/" in name)
@@ -65,3 +94,24 @@ def run(args: argparse.Namespace) -> int:
         f" {counts['prospect/skipped/not_a_page']} were not pages)"
     )
     return 0
+
+
+def _probe(best: Sequence[Prospect], args: argparse.Namespace) -> RunDir:
+    """The run directory of a crawl of a few pages of each site."""
+    from crawler.errors import RunError
+    from crawler.prospect.probe import seeds_of
+    from crawler.rundir import RunDir
+
+    run = RunDir(args.out.with_suffix(".probe"))
+    seeds = ",".join(seeds_of(best))
+    words = [sys.executable, "-m", "bifocal", "crawl", seeds, "--langs", args.langs]
+    words += ["--out", str(run.path), "-s", f"SITE_MAX_PAGES={args.probe}"]
+    for setting in args.settings:
+        words += ["-s", setting]
+    crawl = subprocess.run(words, check=False)  # noqa: S603 - our own words
+    if crawl.returncode or not run.pairs.exists():
+        raise RunError(
+            f"{run.path}: the probe has not come to its end (the same command goes on;"
+            " without --probe the table is written as it is)"
+        )
+    return run

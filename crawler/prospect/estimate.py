@@ -7,7 +7,7 @@ say, and count half. What was sampled is extrapolated to all pages of the site.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import sqrt
 from typing import TextIO
@@ -41,12 +41,12 @@ class Prospect:
     pages: float  # without those of other languages
     src: float
     trg: float
-    unmarked: (
-        float  # share of the sampled URLs that no marker or source gives a language
-    )
+    unmarked: float  # share of the sampled URLs whose language nothing names
     rows: int
     newest: str  # YYYYMMDD, or empty
     example: tuple[str, str]  # the likeliest pair, or two empty strings
+    probed: int = 0  # requests of `crawler.prospect.probe`
+    found: int = 0  # pairs among them
 
 
 def estimate(
@@ -136,15 +136,21 @@ def _pair(src: str, trg: str, rest: str) -> tuple[str, str] | None:
     return (one, two) if one and two and one != two else None
 
 
+def ranked(prospects: Iterable[Prospect]) -> list[Prospect]:
+    """The best first."""
+    return sorted(prospects, key=lambda p: (-p.score, -p.high, p.sites))
+
+
 def write_table(prospects: list[Prospect], langs: LangPair, file: TextIO) -> None:
     """One line for each site, best first: tab-separated, with a header."""
     print(
         *("site", "score", "pairs", "low", "high", "pages", langs.src, langs.trg),
-        *("unmarked", "rows", "newest", "example_a", "example_b", "group"),
+        *("unmarked", "rows", "newest", "probed", "found"),
+        *("example_a", "example_b", "group"),
         sep="\t",
         file=file,
     )
-    for p in sorted(prospects, key=lambda p: (-p.score, -p.high, p.sites)):
+    for p in ranked(prospects):
         figures = (p.score, p.pairs, p.low, p.high, p.pages, p.src, p.trg)
         print(
             printable(p.sites[0]),
@@ -152,6 +158,8 @@ def write_table(prospects: list[Prospect], langs: LangPair, file: TextIO) -> Non
             f"{p.unmarked:.2f}",
             p.rows,
             p.newest,
+            p.probed,
+            p.found,
             *map(printable, p.example),
             ",".join(p.sites[1:]),
             sep="\t",

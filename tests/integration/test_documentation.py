@@ -62,7 +62,7 @@ ELSEWHERE = {
     "git clone": "the network",
     "cd ": "what follows is typed in tests/integration/test_before_a_crawl.py",
     "python -m pytest": "make test",
-    "bifocal seeds check seeds.txt": "made by tail, of sites of the network",
+    "bifocal seeds check icelandic/": "sites of the network",
     "bifocal train": "hours; tests/integration/test_training.py",
 }
 # Pages whose commands are lines of output, or need a class that is made up.
@@ -126,6 +126,7 @@ def stage(demo, web, tmp_path):
     for name in ("runs/demo", "DIR", "other"):
         shutil.copytree(demo[1], tmp_path / name)
     (tmp_path / "icelandic.md").write_text("- https://www.ruv.is/ (a broadcaster)\n")
+    (tmp_path / "urls.txt").write_text("\n".join([web, web.replace("/en/", "/is/")]))
     (tmp_path / "words.tsv").write_text("house\tetxe\nsea\titsaso\n")
     for name, text in (("book.en", "The sea is calm."), ("book.is", "Sjór er lygn.")):
         (tmp_path / name).write_text(f"{text}\n")

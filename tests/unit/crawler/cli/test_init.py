@@ -35,3 +35,23 @@ def test_nothing_is_overwritten(tmp_path, capsys):
     assert cli.main(["init", str(tmp_path), "--langs", "en,is"]) == 1
     assert "choose another folder" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
+
+
+def test_the_best_sites_of_a_table_become_the_seeds(tmp_path):
+    table = tmp_path / "sites.tsv"
+    rows = [f"site{n}.is\t{90 - n}.0" for n in range(30)]
+    table.write_text("\n".join(["site\tpairs", *rows]))
+    words = ["init", str(tmp_path / "new"), "--langs", "en,is", "--prospects"]
+    assert cli.main([*words, str(table)]) == 0
+    lines = (tmp_path / "new" / "seeds.txt").read_text().splitlines()
+    seeds = [line for line in lines if not line.startswith("#")]
+    assert seeds == [f"https://site{n}.is/" for n in range(20)]
+    assert "# 90.0 pairs expected" in lines
+
+
+def test_a_table_of_something_else_is_one_clear_error(tmp_path, capsys):
+    (tmp_path / "x.tsv").write_text("a\tb\n1\t2\n")
+    words = ["init", str(tmp_path / "new"), "--langs", "en,is", "--prospects"]
+    assert cli.main([*words, str(tmp_path / "x.tsv")]) == 2
+    assert "give the --out of bifocal prospect" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
