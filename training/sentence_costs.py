@@ -36,7 +36,7 @@ import numpy as np
 from crawler.aligner.aligner import Aligner
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.sentences.aligner import SentencesConfig, costs_of
-from crawler.aligner.sentences.beads import Agreement, Bead, Pair, read_beads
+from crawler.aligner.sentences.beads import Agreement, Bead, Pair
 from crawler.aligner.sentences.dynamic import align
 from crawler.aligner.sentences.path import Node
 from crawler.aligner.sentences.split import Side, side_of
@@ -201,12 +201,7 @@ def text_sets(config: FitConfig) -> dict[str, list[Sample]]:
 def _gold_text(config: FitConfig) -> TrueText:
     if len(config.gold) != 3:
         raise UsageError("gold: give three files, gold=SRC,TRG,BEADS")
-    src, trg, beads = map(Path, config.gold)
-    return TrueText(
-        src.read_text("utf-8").splitlines(),
-        trg.read_text("utf-8").splitlines(),
-        read_beads(beads),
-    )
+    return TrueText.read(*map(Path, config.gold))
 
 
 def _some_pages(config: FitConfig, lang: str) -> list[TruePage]:
@@ -256,9 +251,8 @@ def mean_f1(
 
 
 def _pairs(beads: Sequence[Bead], one: Sample) -> set[Pair]:
-    if one.walls:
-        return {bead.pair for bead in beads}
-    return pairs_in(beads, set(one.closed))
+    pairs = [bead.pair for bead in beads]
+    return set(pairs) if one.walls else pairs_in(pairs, set(one.closed))
 
 
 # ------------------------------------------------------------------- pages

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="override a setting of the profile: --set filters.min_score=0.5",
+        help="override a setting of the profile: --set filters.min_score=0.97",
     )
 
 

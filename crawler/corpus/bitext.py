@@ -211,19 +211,17 @@ def sentence_pairs(
     first = 0
     while batch := list(islice(rows, _BATCH)):
         texts = [(row.src, row.trg) for row in batch]
-        ratios, alone = quality.lexical(texts)
-        scores = quality.scores(texts, ratios, usual)
-        ratios[alone] = 0.0
-        for number, (row, score, ratio) in enumerate(zip(batch, scores, ratios), first):
+        judged = quality.judged(texts, usual)
+        for number, (row, (score, ratio)) in enumerate(zip(batch, judged), first):
             yield SentencePair(
                 row.src_url,
                 row.trg_url,
                 row.src,
                 row.trg,
-                score=float(score),
+                score=score,
                 pair_score=1.0,
                 bead=(1, 1),
                 places=(number, number),
-                lexical_ratio=None if ratio != ratio else float(ratio),  # noqa: PLR0124
+                lexical_ratio=ratio,
             )
         first += len(batch)

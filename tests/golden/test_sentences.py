@@ -10,9 +10,9 @@ import random
 
 import pytest
 
-from benchmarks.sentence_quality import of_texts, read_text
+from benchmarks.sentence_quality import of_texts
 from crawler.data import LangPair
-from training.data.made_texts import with_gaps
+from training.data.made_texts import TrueText, with_gaps
 
 pytestmark = pytest.mark.shared
 
@@ -28,7 +28,7 @@ DE_FR = LangPair("de", "fr")
 )
 def test_beads_of_published_gold_are_found_without_a_lexicon(shared, gaps, strict, lax):
     folder = shared / "gold" / "textberg-dev"
-    text = read_text(*(folder / f"dev.{end}" for end in ("de", "fr", "gold")))
+    text = TrueText.read(*(folder / f"dev.{end}" for end in ("de", "fr", "gold")))
     if gaps:
         text = with_gaps(text, random.Random(str(DE_FR)))
     found = of_texts([text], DE_FR)["bifocal"]

@@ -20,14 +20,14 @@ import html
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from translate.storage.pypo import pofile
 
-from crawler.aligner.sentences.beads import Bead, Numbers, Pair
+from crawler.aligner.sentences.beads import Agreement, Bead, Numbers, Pair
 from crawler.aligner.sentences.split import Side
 from crawler.data import Document, Page
 from crawler.extract.document import build_document
@@ -180,23 +180,50 @@ def gold_of(page: TruePage, src: Side, trg: Side) -> tuple[set[Pair], set[Pair]]
     return gold, closed
 
 
-def pairs_in(beads: Iterable[Bead], closed: set[Pair]) -> set[Pair]:
+def pairs_in(beads: Iterable[Pair], closed: set[Pair]) -> set[Pair]:
     """The beads that are pairs, those inside of one closed bead joined."""
-    around = {n: bead for bead in closed for n in bead[0]}
+    around = _around(closed)
     found: set[Pair] = set()
     inside: defaultdict[Pair, list[Pair]] = defaultdict(list)
-    for bead in beads:
-        if bead.is_pair:
-            src, trg = bead.pair
-            whole = around.get(bead.src)
-            if whole and {*src} <= {*whole[0]} and {*trg} <= {*whole[1]}:
-                inside[whole].append((src, trg))
+    for pair in beads:
+        if all(pair):
+            whole = _inside(pair, around)
+            if whole:
+                inside[whole].append(pair)
             else:
-                found.add((src, trg))
+                found.add(pair)
     return found | {
         (_joined(src for src, _ in parts), _joined(trg for _, trg in parts))
         for parts in inside.values()
     }
+
+
+def judged_beads(
+    beads: Iterable[Bead], gold: set[Pair], closed: set[Pair]
+) -> list[tuple[Bead, float]]:
+    """The beads that are pairs, each with how right it is.
+
+    1 for a true bead, 1/2 for one that shares sentences of both sides with a true bead,
+    else 0. What lies inside of a closed bead is left out.
+    """
+    around = _around(closed)
+    judged = [b for b in beads if b.is_pair and _inside(b.pair, around) is None]
+    right = [
+        (one.strict + one.lax) / 2
+        for one in (Agreement.between(gold, [bead.pair]) for bead in judged)
+    ]
+    return list(zip(judged, right, strict=True))
+
+
+def _around(closed: set[Pair]) -> dict[int, Pair]:
+    return {n: bead for bead in closed for n in bead[0]}
+
+
+def _inside(pair: Pair, around: Mapping[int, Pair]) -> Pair | None:
+    """The closed bead that has all sentences of a pair."""
+    whole = around.get(pair[0][0])
+    inside = whole and all(set(a) <= set(b) for a, b in zip(pair, whole))
+    return whole if inside else None
 
 
 def _joined(runs: Iterable[Numbers]) -> Numbers:

@@ -15,8 +15,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
-from crawler.aligner.sentences.beads import Pair
+from crawler.aligner.sentences.beads import Pair, read_beads
 from crawler.aligner.sentences.split import side_of
 from crawler.data import LangPair
 from training.data.gettext_pages import TruePage, document_of, gold_of
@@ -32,6 +33,15 @@ class TrueText:
     src: list[str]
     trg: list[str]
     gold: list[Pair]
+
+    @classmethod
+    def read(cls, src: Path, trg: Path, beads: Path) -> TrueText:
+        """A text that is published in this form."""
+        return cls(
+            src.read_text("utf-8").splitlines(),
+            trg.read_text("utf-8").splitlines(),
+            read_beads(beads),
+        )
 
 
 def sentence_pairs(page: TruePage, number: int, langs: LangPair) -> list[list[str]]:

@@ -104,6 +104,20 @@ class Lexicon:
         """p(trg word | src word) of each entry."""
         return self.count / _totals(self.src, self.count)
 
+    def held(self) -> NDArray[np.float32]:
+        """The share of each entry's count that is left without one sighting.
+
+        Most lexicons were learned from the very sentences that they are to judge, where
+        each would confirm itself (leaving one out, Wuebker et al. 2010). What was seen
+        once says nothing then. A dictionary, whose entries all count one, was not
+        learned from any page, and nothing is left out.
+        """
+        left_out = 0 if (self.count == 1).all() else 1
+        held: NDArray[np.float32] = (
+            np.maximum(self.count - np.float32(left_out), 0) / self.count
+        )
+        return held
+
     def save(self, path: Path) -> None:
         """Write the table; `load` reads it."""
         with path.open("wb") as file:

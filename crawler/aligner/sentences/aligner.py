@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import isnan
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.sentences.costs.cost import Cost
@@ -97,21 +96,24 @@ class DynamicAligner:
         ]
         paired = [both for bead, both in zip(beads, texts) if bead.is_pair]
         usual = usual_ratio(*(float(side.sizes.sum()) for side in sides))
-        ratios, alone = self.quality.lexical(paired)
-        scored = self.quality.scores(paired, ratios, usual)
-        ratios[alone] = 0.0
-        scores = iter(zip(scored, ratios))
+        gaps = [not bead.is_pair for bead in beads]
+        beside = [
+            before or after
+            for bead, before, after in zip(beads, [False, *gaps], [*gaps[1:], False])
+            if bead.is_pair
+        ]
+        judged = iter(self.quality.judged(paired, usual, beside))
         for bead, (src_text, trg_text) in zip(beads, texts):
-            score, ratio = next(scores) if bead.is_pair else (0.0, None)
+            score, ratio = next(judged) if bead.is_pair else (0.0, None)
             yield SentencePair(
                 src_url=pair.src_url,
                 trg_url=pair.trg_url,
                 src_text=src_text,
                 trg_text=trg_text,
-                score=float(score),
+                score=score,
                 pair_score=pair.score,
                 bead=bead.size,
                 places=(bead.src, bead.trg),
                 blocks=(sides[0].block_at(bead.src), sides[1].block_at(bead.trg)),
-                lexical_ratio=None if ratio is None or isnan(ratio) else float(ratio),
+                lexical_ratio=ratio,
             )

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-from crawler.aligner.sentences.quality import begin_alike
+from crawler.aligner.sentences.quality import NO_TRANSLATION, begin_alike
 from crawler.aligner.sentences.split import size_of
 from crawler.data import Lang, LangPair, SentencePair
 from crawler.languages import all_languages
@@ -37,12 +37,13 @@ _MOJIBAKE = re.compile(
 )
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+|^[\w-]+(?:\.[\w-]+)+$")
 _TRAIL = re.compile(r"\s[>›»→|·•/]\s")  # between the items of breadcrumbs and menus
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d{1,9}")
 _BESIDE = 4  # letters beside an address that say something
 _ITEM = 4  # words of a menu's item
 _LONG = 40  # letters
-_NAME = re.compile(r"\w[\w'’.-]*")
-_SHORT = 25  # characters: a row whose numbers are all that it says
+_NAME = re.compile(r"\w[\w'’.-]*,?")
+_FEW = 8  # words of a row that names are most of
+_SHORT = 60  # characters: a row of which the numbers say much
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ue000-\uf8ff]")
 
 
@@ -59,7 +60,7 @@ class FilterConfig:
     max_length_ratio: float = 3.0  # of sizes (a Chinese character counts as 2.2) …
     length_slack: int = 15  # … beyond so many characters: short texts vary
     min_letter_share: float = 0.35  # of what is not white space; below: numbers, marks
-    min_lexical_ratio: float = 1 / 3  # Uszkoreit et al., section 2.3
+    min_lexical_ratio: float = NO_TRANSLATION
     identical: bool = True  # refuse pairs whose sides say the same letters
     # refuse sides that are nearly the same letters, unless each is surely in its own
     # language, as Danish beside Norwegian may be
@@ -72,7 +73,7 @@ class FilterConfig:
     language: int = 80
     language_other: int = 40
     max_lexical_ratio: float = 0.5
-    min_score: float = 0.1  # of `quality`; a fit that takes hard mistakes for granted
+    min_score: float = 0.9  # of `quality`: below, more than one in ten is wrong
 
 
 class SentenceFilters:
@@ -134,7 +135,7 @@ class SentenceFilters:
             return "address"
         if config.list and all(map(_is_list, sides)):
             return "list"
-        if config.numbers and _has_other_numbers(*sides):
+        if config.numbers and has_other_numbers(*sides):
             return "numbers"
         if config.encoding and any(map(is_damaged, sides)):
             return "encoding"
@@ -146,7 +147,7 @@ class SentenceFilters:
             return "length"
         if config.identical and _is_same(*sides):
             return "identical"
-        if config.names and pair.lexical_ratio is None and _are_other_names(*sides):
+        if config.names and pair.lexical_ratio is None and are_other_names(*sides):
             return "names"
         if 0 < config.max_copied < copied_share(*sides):
             return "untranslated"
@@ -222,22 +223,53 @@ def _is_address(text: str) -> bool:
     return bool(count) and sum(map(str.isalpha, rest)) < _BESIDE
 
 
-def _has_other_numbers(src: str, trg: str) -> bool:
+def has_other_numbers(src: str, trg: str) -> bool:
+    """Has each side of a short row numbers of its own, half of all or more?
+
+    A year of the Thai calendar is the same as ours.
+
+    >>> has_other_numbers("Course, 12/13.04.2021", "Cours, 26/27.04.2021")
+    True
+    >>> has_other_numbers("4 May 2021, 1,200 m", "1 200 m, 4 พฤษภาคม 2564")
+    False
+    """
     if max(len(src), len(trg)) > _SHORT:
         return False
-    ours, theirs = (set(_NUMBER.findall(text)) for text in (src, trg))
-    return bool(ours and theirs) and not ours & theirs
+    ours, theirs = (
+        {n - 543 if 2400 < n < 2700 else n for n in map(int, _NUMBER.findall(text))}
+        for text in (src, trg)
+    )
+    others = len(ours ^ theirs)
+    return bool(ours - theirs and theirs - ours) and 2 * others >= len(ours | theirs)
 
 
-def _are_other_names(src: str, trg: str) -> bool:
-    """Two to four words on each side, each as a name is written, and none alike."""
+def are_other_names(src: str, trg: str) -> bool:
+    """Are there names on both sides, and none of them alike?
+
+    Names are two words and more in a row that are written as names are: all of a short
+    row, or in a row without a verb's worth of words what follows the first word.
+
+    >>> are_other_names("Photo: Jane Roe, Paris.", "Photo : Max Moe, Paris")
+    True
+    >>> are_other_names("Photo by Jane Roe", "Une photo de Jane Roe")
+    False
+    """
     sides = src.split(), trg.split()
-    if not all(1 < len(side) <= 4 for side in sides):
+    if not all(1 < len(side) <= _FEW for side in sides):
         return False
-    words = [word for side in sides for word in side]
-    if not all(_NAME.fullmatch(w) and w.istitle() for w in words):
-        return False
-    return not begin_alike(src, trg)
+    names = [_names(side) for side in sides]
+    return all(names) and not begin_alike(*map(" ".join, names))
+
+
+def _names(words: list[str]) -> list[str]:
+    named = [bool(_NAME.fullmatch(w)) and w.rstrip(",.").istitle() for w in words]
+    if len(words) <= 4 and all(named):
+        return words
+    found = []
+    for start in range(1, len(words) - 1):
+        if named[start] and named[start + 1] and words[start][-1] not in ",.":
+            found += words[start : start + 2]
+    return found
 
 
 def copied_share(src: str, trg: str) -> float:

@@ -95,13 +95,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LexiconTable:
-    """A lexicon as probabilities, sorted by src, then trg.
-
-    Of each link's count one is left out: it may come from the very sentence that is
-    judged, since most lexicons were learned from the same pages (leaving one out,
-    Wuebker et al. 2010). What was seen once says nothing then. A dictionary, whose
-    links all count one, was not learned from any page.
-    """
+    """A lexicon as probabilities, one sighting left out, sorted by src, then trg."""
 
     lexicon: Lexicon
     forward: NDArray[np.float32]
@@ -110,10 +104,7 @@ class LexiconTable:
     @classmethod
     def of(cls, lexicon: Lexicon) -> LexiconTable:
         """Compute the probabilities, once for all texts."""
-        left_out = 0 if (lexicon.count == 1).all() else 1
-        held: NDArray[np.float32] = (
-            np.maximum(lexicon.count - np.float32(left_out), 0) / lexicon.count
-        )
+        held = lexicon.held()
         forward, backward = lexicon.p_trg() * held, lexicon.p_src() * held
         return cls(lexicon, forward, backward)
 

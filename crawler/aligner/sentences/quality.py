@@ -31,12 +31,15 @@ from crawler.aligner.words import BREAK, BREAK_ID, WordIds
 Texts = Sequence[tuple[str, str]]  # src, trg
 Floats = NDArray[np.float64]
 
+NO_TRANSLATION = 1 / 3  # of the expected association: below (section 2.3)
+_ONCE_MORE = 0.5  # expected links beside those of one sentence
 _UNSURE = 3.0  # links of a word of which half its translations are known
 
 _NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"\w+")
 _FEW = 5  # words of a row that is short
 _ALIKE = 4  # letters: fewer are alike by chance
+_TITLE = re.compile(r"(.+)\s[-–—|·:»]\s(.+)", re.DOTALL)  # and the name of the site
 _END = re.compile(r"[.!?…。！？।:;]")
 
 
@@ -52,6 +55,8 @@ class Association:
         value = np.log(np.maximum(p_trg * p_src / np.maximum(joint, 1e-12), 1e-12))
         self.src, self.trg = lexicon.src, lexicon.trg
         self.value = np.maximum(value, 0.0).astype(np.float64)
+        # what one sentence taught, maybe the one that is judged, confirms nothing
+        self._confirmed = (lexicon.held() * lexicon.count) >= _ONCE_MORE
         self._expected = [
             _Expected.of(word, p * self.value, lexicon.count)
             for word, p in ((lexicon.src, p_trg), (lexicon.trg, p_src))
@@ -59,11 +64,12 @@ class Association:
 
     def ratios(
         self, src: _Occurrences, trg: _Occurrences, count: int
-    ) -> tuple[Floats, Floats]:
+    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Of each of `count` pairs actual by expected association, and known words.
 
         The words are those of a side that the lexicon knows for sure. The ratio is NaN
-        if it expects nothing.
+        if it expects nothing. The last array says which pairs have a link that other
+        sentences confirm.
         """
         expected = np.zeros(count)
         sure = np.zeros(count)
@@ -71,12 +77,14 @@ class Association:
             value, words = known.sums(side, count)
             expected = np.maximum(expected, value)
             sure = np.maximum(sure, words)
-        actual = self._greedy(src, trg, count)
+        actual, confirmed = self._greedy(src, trg, count)
         ratio = np.full(count, np.nan)
         np.divide(actual, expected, out=ratio, where=expected > 0)
-        return ratio, sure
+        return ratio, sure, confirmed
 
-    def _greedy(self, src: _Occurrences, trg: _Occurrences, count: int) -> Floats:
+    def _greedy(
+        self, src: _Occurrences, trg: _Occurrences, count: int
+    ) -> tuple[Floats, NDArray[np.bool_]]:
         start = np.searchsorted(self.src, src.word)
         size = np.searchsorted(self.src, src.word, side="right") - start
         row, entry = np.repeat(np.arange(len(size)), size), ranges(start, size)
@@ -84,6 +92,8 @@ class Association:
         here = _keys(pair, src.word[row])
         there = _keys(pair, self.trg[entry])
         found = np.isin(there, _keys(trg.pair, trg.word))
+        sure = pair[found][self._confirmed[entry[found]]]
+        confirmed = np.bincount(sure, minlength=count) > 0
         order = np.argsort(-self.value[entry[found]], kind="stable")
         pair, value = pair[found][order], self.value[entry[found]][order]
         here, there = here[found][order], there[found][order]
@@ -98,7 +108,7 @@ class Association:
             rest = ~(np.isin(here, here[taken]) | np.isin(there, there[taken]))
             pair, value = pair[rest], value[rest]
             here, there = here[rest], there[rest]
-        return total
+        return total, confirmed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,7 +172,7 @@ class _Expected:
 
 FEATURES = ("bias", "known", "ratio", "length", "numbers", "end", "short")
 # training/sentence_score.py; in the order of FEATURES
-_WEIGHTS = (2.64, -5.52, 9.25, -3.07, -2.92, -3.26, -0.68)
+_WEIGHTS = (4.475, -2.949, 4.813, -1.431, -1.123, -1.653, -0.321)
 
 
 class QualityModel:
@@ -178,27 +188,51 @@ class QualityModel:
 
     def lexical_ratios(self, texts: Texts) -> Floats:
         """Actual by expected association; NaN where too few words are known."""
-        return self.lexical(texts)[0]
+        return self._lexical(texts, np.zeros(len(texts), bool))[0]
 
-    def lexical(self, texts: Texts) -> tuple[Floats, NDArray[np.bool_]]:
+    def _lexical(
+        self, texts: Texts, beside_gap: NDArray[np.bool_]
+    ) -> tuple[Floats, NDArray[np.bool_]]:
         """The lexical ratios, and which pairs nothing but their place puts together.
 
-        They are short and have too few known words for a ratio, but one at least, and
-        no link: no translation, no number in common, no two words that begin alike.
+        They are short and have too few known words for a ratio, but one at least. No
+        link binds them that other sentences have too, and no two words begin alike.
+        Beside a sentence without a partner part of a known word will do, and a single
+        link is not enough.
         """
         if self._association is None or not texts:
             return np.full(len(texts), np.nan), np.zeros(len(texts), bool)
+        texts = [without_common_end(*pair) for pair in texts]
         src, trg = (
             _Occurrences.of([pair[side] for pair in texts], self._word_ids)
             for side in (0, 1)
         )
-        ratios, words = self._association.ratios(src, trg, len(texts))
+        ratios, words, confirmed = self._association.ratios(src, trg, len(texts))
         few = words < self.min_words
-        alone = few & (words >= 1) & (ratios == 0)
+        unlike = beside_gap & (words >= 1) & (ratios < NO_TRANSLATION)
+        alone = few & ((words >= 1) | beside_gap & (words > 0)) & (unlike | ~confirmed)
         for place in np.flatnonzero(alone).tolist():
             short = min(len(text.split()) for text in texts[place]) <= _FEW
-            alone[place] = short and not begin_alike(*texts[place])
+            linked = not unlike[place] and begin_alike(*texts[place])
+            alone[place] = short and not linked
         return np.where(few, np.nan, ratios), alone
+
+    def judged(
+        self, texts: Texts, usual: float, beside_gap: Sequence[bool] | None = None
+    ) -> list[tuple[float, float | None]]:
+        """Of each pair its score, and its lexical ratio if there is one.
+
+        The ratio is 0 where nothing but their place puts two texts together.
+        `beside_gap`: which pairs stand beside a sentence without a partner.
+        """
+        gaps = np.array(beside_gap or [False] * len(texts), bool)
+        ratios, alone = self._lexical(texts, gaps)
+        scores = self.scores(texts, ratios, usual)
+        ratios[alone] = 0.0
+        return [
+            (score, None if math.isnan(ratio) else ratio)
+            for score, ratio in zip(scores.tolist(), ratios.tolist())
+        ]
 
     def features(self, texts: Texts, ratios: Floats, usual: float) -> Floats:
         """One row a pair, one column for each of FEATURES.
@@ -228,6 +262,18 @@ class QualityModel:
         logit = self.features(texts, ratios, usual) @ np.array(_WEIGHTS)
         scores: Floats = 1 / (1 + np.exp(-logit))
         return scores
+
+
+def without_common_end(src: str, trg: str) -> tuple[str, str]:
+    """Two titles without the name of the site that both of them end in.
+
+    >>> without_common_end("Our values – Harbour Ltd", "Nos valeurs – Harbour Ltd")
+    ('Our values', 'Nos valeurs')
+    """
+    ours, theirs = _TITLE.fullmatch(src), _TITLE.fullmatch(trg)
+    if ours and theirs and ours[2] == theirs[2]:
+        return ours[1], theirs[1]
+    return src, trg
 
 
 def begin_alike(src: str, trg: str) -> bool:

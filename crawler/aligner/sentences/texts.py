@@ -109,9 +109,8 @@ class TextAligner:
         usual = usual_ratio(
             sum(size_of(src) for src, _ in pairs), sum(size_of(trg) for _, trg in pairs)
         )
-        ratios = self._quality.lexical_ratios(pairs)
-        scores = iter(self._quality.scores(pairs, ratios, usual).tolist())
-        return [next(scores) if bead.is_pair else 0.0 for bead in beads]
+        judged = iter(self._quality.judged(pairs, usual))
+        return [next(judged)[0] if bead.is_pair else 0.0 for bead in beads]
 
 
 def _with_blanks(beads: Sequence[TextBead], text: Text) -> Iterator[TextBead]:

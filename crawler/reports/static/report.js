@@ -456,7 +456,7 @@
 
   function sentence(i, [one, other, value, starts, reason], at) {
     const lone = !one || !other;
-    const grade = lone ? "lone" : reason ? "refused" : value >= 0.7 ? "s3" : value >= 0.4 ? "s2" : "s1";
+    const grade = lone ? "lone" : reason ? "refused" : value >= 0.97 ? "s3" : value >= 0.9 ? "s2" : "s1";
     const said = lone ? "without a partner" : reason ? `score ${value}; a corpus leaves it out: ${reason}` : `score ${value}`;
     const element = make("div", { class: `row ${grade}${starts ? " first" : ""}${at ? "" : " start"}`, title: said, ...(lone ? {} : { tabindex: 0 }) },
       make("p", { lang: run.langs[0][0], dir: "auto" }, one), make("p", { lang: run.langs[1][0], dir: "auto" }, other));

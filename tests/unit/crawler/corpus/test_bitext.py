@@ -149,8 +149,8 @@ def test_right_pairs_have_a_better_score_than_wrong_ones(tmp_path):
     )
     found = list(sentence_pairs(tmp_path / "a.tsv", LANGS, None, Counter()))
     scores = [pair.score for pair in found]
-    right = sum(score > 0.5 for score in scores[: len(pairs)]) / len(pairs)
-    kept = sum(score > 0.5 for score in scores[len(pairs) :])
+    right = sum(score > 0.95 for score in scores[: len(pairs)]) / len(pairs)
+    kept = sum(score > 0.95 for score in scores[len(pairs) :])
     assert right > 0.9
     assert kept < 0.1 * (len(found) - len(pairs))
     assert [pair.places[0] for pair in found] == list(range(len(found)))
