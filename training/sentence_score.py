@@ -121,7 +121,7 @@ def calibrated(
         np.concatenate([share, 1 - share]),
     )
     print(f"stretched by {fit.coef_[0][0]:.3f}, shifted by {fit.intercept_[0]:.3f}")
-    changed = weights * fit.coef_[0][0]
+    changed: NDArray[np.float64] = weights * fit.coef_[0][0]
     changed[0] += fit.intercept_[0]
     return changed
 
