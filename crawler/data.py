@@ -223,7 +223,8 @@ class Document:
 
     `tokens` is the page linearized as in Resnik & Smith (2003), section 2.1.3: a start
     tag is `<p`, an end tag `</p`, and the empty string stands for the next of
-    `chunks`, the texts between tags. Scripts, styles and comments are gone.
+    `chunks`, the texts between tags. Scripts, styles and comments are gone; the chunks
+    of blocks in another language are empty.
     `crawler.extract.text.blocks_of` makes text blocks of the two.
     """
 

@@ -14,6 +14,7 @@ from itertools import islice
 import xxhash
 
 from crawler.data import Document, Lang, Page
+from crawler.extract.block_language import chunks_by_language
 from crawler.extract.decode import decode, looks_like_html
 from crawler.extract.language import Cld2Detector
 from crawler.extract.linearize import Element, linearize
@@ -42,6 +43,13 @@ class Reading:
     location: str | None = None  # where a redirect leads, canonical
     robots: str = ""  # the content of <meta name=robots>, lower case
     reason: str | None = None  # why there is nothing to read
+    # of a page in several of the crawl's languages: the document of each other one
+    others: tuple[Document, ...] = ()
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """Every document of the page, the main one first."""
+        return (self.document, *self.others) if self.document else ()
 
 
 def read_page(
@@ -100,6 +108,13 @@ def _read_html(
     linear = linearize(decode(page.body[:MAX_BODY], content_type))
     detected = language_of_page(linear, page.url, detector, langs)
     links = links_of(linear.elements, page.url, depth, readable)
+    chunks = linear.chunks
+    if detected.lang and detected.shares:
+        found = {lang for lang, _ in detected.shares}.union(langs) - {detected.lang}
+        by_language = chunks_by_language(
+            linear, (detected.lang, *sorted(found)), detector
+        )
+        chunks = by_language[detected.lang]
     document = Document(
         url=page.url,
         site=site_of(page.url),
@@ -107,13 +122,11 @@ def _read_html(
         lang_confidence=detected.confidence,
         title=linear.title,
         tokens=linear.tokens,
-        chunks=linear.chunks,
+        chunks=chunks,
         links=links,
-        digest=xxhash.xxh3_128_hexdigest(
-            "\n".join(linear.chunks).encode("utf-8", "replace")
-        ),
+        digest=xxhash.xxh3_128_hexdigest("\n".join(chunks).encode("utf-8", "replace")),
         images=image_names(linear.elements),
-        prose=prose_digest(linear.chunks),
+        prose=prose_digest(chunks),
     )
     return Reading(document, robots=_robots(linear.elements))
 

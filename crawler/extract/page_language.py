@@ -12,7 +12,7 @@ In: a linearized page and its address.  Out: a Detection.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from crawler.data import Lang
@@ -31,6 +31,11 @@ _CLEAR_CHARACTERS, _CLEAR_SHARE = 100, 0.95
 _WEIGHTS = (1.5, 200), (1.0, 300), (0.5, 400)
 _ADDRESS, _DECLARED = 0.3, 0.1
 _UNRELIABLE = 0.5  # how much of what a detector calls unreliable counts
+# A detector that finds less of another language in a page has guessed: characters of
+# sentences, of labels and links, and the share of either.
+_OTHER, _OTHER_LABELS, _OTHER_SHARE = 40, 60, 0.05
+# In a page with both CLD2 finds the one alone.
+_MERGED = {"es", "pt"}
 # Languages that CLD2 takes for each other: between these, the page is believed.
 _CLOSE = (
     {"hr", "bs", "sr", "cnr"},
@@ -56,30 +61,63 @@ def language_of_page(
 ) -> Detection:
     """The language of a linearized page; `confidence`: its share of the evidence.
 
+    `shares` names the other languages that some of its main text may be in.
+
     `langs` are those of the crawl: a page in one that looks like another, and that says
     nothing, is in the one that is looked for. None as the language: there is too little
     text, or it is in no language that the detector knows.
     """
     own, main, rest = prose(page.tokens, page.chunks)
-    declared = known_code(page.lang)
-    address = handle_of(url).languages
     text = " ".join(own)
-    found = detector.detect(text)
+    found = of_own = detector.detect(text)
     clear = found.reliable and found.confidence >= _CLEAR_SHARE
-    if not clear or len(text) < _CLEAR_CHARACTERS:
-        score = _weighed(
-            (text, " ".join(main), " ".join([*main, *rest])), found, detector
+    clear = clear and len(text) >= _CLEAR_CHARACTERS
+    if not clear or any(found.lang in group for group in _CLOSE):
+        declared = known_code(page.lang)
+        address = handle_of(url).languages
+        if not clear:
+            texts = text, " ".join(main), " ".join([*main, *rest])
+            score = _weighed(texts, found, detector)
+            for lang in score:
+                score[lang] += _ADDRESS * (address == {lang})
+                score[lang] += _DECLARED * (lang == declared)
+            found = _best(score)
+        named = address | ({declared} if declared else set())
+        found = _between_close(found, named, main, langs)
+    others = dict(_others(of_own, len(text), _OTHER, found.lang))
+    seen = set(own)
+    labels = " ".join(chunk for chunk in main if chunk not in seen)
+    if len(labels) >= _OTHER_LABELS and langs:
+        of_labels = _others(
+            detector.detect(labels), len(labels), _OTHER_LABELS, found.lang
         )
-        for lang in score:
-            score[lang] += _ADDRESS * (address == {lang})
-            score[lang] += _DECLARED * (lang == declared)
-        if not any(score.values()):
-            return Detection(None, 0.0, reliable=False)
-        best = max(sorted(score), key=score.__getitem__)
-        confidence = round(score[best] / sum(score.values()), 2)
-        found = Detection(best, confidence, reliable=confidence >= _CLEAR_SHARE)
-    named = address | ({declared} if declared else set())
-    return _between_close(found, named, main, langs)
+        others |= {lang: share for lang, share in of_labels if lang in langs}
+    if found.lang in _MERGED:
+        others |= dict.fromkeys(_MERGED.intersection(langs) - {found.lang}, 0.0)
+    return replace(found, shares=tuple(others.items()))
+
+
+def _best(score: dict[Lang, float]) -> Detection:
+    if not any(score.values()):
+        return Detection(None, 0.0, reliable=False)
+    best = max(sorted(score), key=score.__getitem__)
+    confidence = round(score[best] / sum(score.values()), 2)
+    return Detection(best, confidence, reliable=confidence >= _CLEAR_SHARE)
+
+
+def is_close(lang: Lang | None, other: Lang | None) -> bool:
+    """Are these the same, or two that detectors take for each other?"""
+    return lang == other or any({lang, other} <= group for group in _CLOSE)
+
+
+def _others(
+    found: Detection, size: int, least: int, lang: Lang | None
+) -> Iterator[tuple[Lang, float]]:
+    """The languages that so many characters of a text are in, but for the page's."""
+    for other, share in found.shares:
+        enough = share >= _OTHER_SHARE and share * size >= least
+        if enough and not is_close(other, lang):
+            yield other, share
 
 
 def _weighed(

@@ -8,6 +8,7 @@ carries the evidence of language switchers, and some sites put everything in a f
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import xxhash
 
@@ -34,6 +35,7 @@ _DEPTHS = {
 }
 
 
+_CELLS, _ROWS = ("td", "th"), ("tr", "table")
 _LINK, _LINK_END = "<a", "</a"
 # Texts between two tags that are shorter, or of fewer words, are menus, dates and
 # labels, not sentences.
@@ -44,36 +46,58 @@ _WIDE, _WIDE_SENTENCE = "\u0e00", 10  # from Thai on a character is a syllable o
 _MIN_PROSE = 200
 
 
+@dataclass(frozen=True, slots=True)
+class BlockRun:
+    """The place of a block: its chunks are those from `start` up to `end`."""
+
+    tag: str  # as of a Block
+    start: int
+    end: int
+    boilerplate: bool
+    column: int  # of the table cell that it is in, or that was last; 0: in none
+
+
 def blocks_of(tokens: Sequence[str], chunks: Sequence[str]) -> tuple[Block, ...]:
     """The text blocks of a linearized page, in reading order.
+
+    A block whose chunks are empty, as those in another language are, is left out.
 
     >>> tokens = ("<nav", "", "</nav", "<p", "", "<b", "", "</b", "</p")
     >>> for block in blocks_of(tokens, ("Home", "Hello", "world")): print(block)
     Block(tag='nav', text='Home', boilerplate=True)
     Block(tag='p', text='Hello world', boilerplate=False)
     """
-    return tuple(_blocks(tokens, chunks))
+    return tuple(
+        Block(run.tag, text, run.boilerplate)
+        for run in block_runs(tokens)
+        if (text := " ".join(filter(None, chunks[run.start : run.end])))
+    )
 
 
-def _blocks(tokens: Sequence[str], chunks: Sequence[str]) -> Iterator[Block]:
-    texts: list[str] = []
+def block_runs(tokens: Sequence[str]) -> Iterator[BlockRun]:
+    """The places of the text blocks of a linearized page, in reading order."""
+    start = end = 0  # chunks of the block that is being read
     open_blocks: list[str] = []
     boilerplate = 0  # depth inside boilerplate elements
-    remaining = iter(chunks)
+    column = 0
     for token in tokens:
         if token == CHUNK:
-            texts.append(next(remaining))
+            end += 1
             continue
         closing = token[1] == "/"
         name = token[2:] if closing else token[1:]
         if name in INLINE:
             continue
-        if texts:
+        if start < end:
             tag = open_blocks[-1] if open_blocks else "body"
-            yield Block(tag, " ".join(texts), boilerplate > 0)
-            texts = []
+            yield BlockRun(tag, start, end, boilerplate > 0, column)
+            start = end
         if name in VOID:
             continue
+        if name in _CELLS:
+            column += not closing
+        elif name in _ROWS:
+            column = 0
         if not closing:
             open_blocks.append(name)
             boilerplate += name in BOILERPLATE
@@ -84,8 +108,9 @@ def _blocks(tokens: Sequence[str], chunks: Sequence[str]) -> Iterator[Block]:
                 boilerplate -= last in BOILERPLATE
                 if last == name:
                     break
-    if texts:
-        yield Block(open_blocks[-1] if open_blocks else "body", " ".join(texts), False)
+    if start < end:
+        tag = open_blocks[-1] if open_blocks else "body"
+        yield BlockRun(tag, start, end, boilerplate=False, column=column)
 
 
 def prose(

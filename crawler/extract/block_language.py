@@ -1,0 +1,177 @@
+"""The languages of the blocks of a page that is not all in one.
+
+A detector is asked for each block that is long enough, and for short ones in a row as
+one. The most likely sequence of languages then follows by dynamic programming, with a
+price for each change (Viterbi 1967): a short block is in the language of its
+neighbours, which in a table are those of its column, unless its words are those of
+blocks in another language that are certain.
+
+In: a linearized page and the languages that were found in it.  Out: its chunks by
+language.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from crawler.data import Lang
+from crawler.extract.linearize import Linearized
+from crawler.extract.page_language import is_close
+from crawler.extract.text import CODE, BlockRun, block_runs
+from crawler.protocols import LanguageDetector
+
+# Characters from which on a block is asked for alone.
+_LONG = 60
+# In nats. Fitted on pages made of pairs of eight recorded sites; half and twice of each
+# lose less than a point of the blocks that are right.
+_CHANGE = 3.0  # what a change of language costs
+_CERTAIN = 8.0  # what a detector's word is worth at most,
+_PER_NAT = 15  # and the characters of a text for each of them
+_UNRELIABLE = 0.2  # how much of what a detector calls unreliable counts
+_KNOWN = 2.0  # with more, a block's words are examples of its language; with less
+_TRUST = 0.5  # they are compared: so much counts of their odds, as they are not
+_LEAST = -4.0  # independent, and of each not less than this
+_SMOOTH = 100  # words of the whole page for those of each language (Dirichlet)
+_MAX_WORDS = 50  # of a block
+_WORD = re.compile(r"[^\W\d_]+")
+
+Evidence = dict[Lang, float]  # nats
+
+
+@dataclass(slots=True)
+class _Unit:
+    """Blocks in one language: one that is long, or short ones in a row."""
+
+    runs: list[BlockRun]
+    texts: list[str]
+    size: int
+
+
+def chunks_by_language(
+    page: Linearized, langs: Sequence[Lang], detector: LanguageDetector
+) -> Mapping[Lang, tuple[str, ...]]:
+    """The chunks of a page as each of these languages has them, the main one first.
+
+    Chunks in another of the languages are empty. Code and what has no words is in no
+    language, and so in all.
+    """
+    owner: list[Lang | None] = [None] * len(page.chunks)
+    for run, lang in block_languages(page, langs, detector):
+        owner[run.start : run.end] = [lang] * (run.end - run.start)
+    return {
+        lang: tuple(
+            chunk if of is None or of == lang else ""
+            for chunk, of in zip(page.chunks, owner)
+        )
+        for lang in langs
+    }
+
+
+def block_languages(
+    page: Linearized, langs: Sequence[Lang], detector: LanguageDetector
+) -> Iterator[tuple[BlockRun, Lang | None]]:
+    """Each block of a page with the one of `langs` that it is in."""
+    units = list(_units(page))
+    texts = [" ".join(filter(None, unit.texts)) for unit in units]
+    evidence = [_evidence(text, langs[0], detector) for text in texts]
+    found = _best_sequence(evidence, langs)
+    if len(set(found)) > 1:
+        _add_words(texts, evidence, found, langs)
+        found = _best_sequence(evidence, langs)
+    for unit, lang in zip(units, found):
+        for run, text in zip(unit.runs, unit.texts):
+            yield run, lang if _WORD.search(text) else None
+
+
+def _units(page: Linearized) -> Iterator[_Unit]:
+    unit: _Unit | None = None
+    for run in _by_column(block_runs(page.tokens)):
+        text = " ".join(page.chunks[run.start : run.end])
+        if run.tag in CODE:
+            text = ""
+        if (
+            unit
+            and unit.size < _LONG
+            and len(text) < _LONG
+            and _kind(unit.runs[-1]) == _kind(run)
+        ):
+            unit.runs.append(run)
+            unit.texts.append(text)
+            unit.size += len(text)
+            continue
+        if unit:
+            yield unit
+        unit = _Unit([run], [text], len(text))
+    if unit:
+        yield unit
+
+
+def _kind(run: BlockRun) -> tuple[str, int, bool]:
+    return run.tag, run.column, run.boilerplate
+
+
+def _by_column(runs: Iterator[BlockRun]) -> Iterator[BlockRun]:
+    """Blocks in the order in which they are neighbours: a table column by column."""
+    for _, part in groupby(runs, key=lambda run: run.column > 0):
+        yield from sorted(part, key=lambda run: run.column)
+
+
+def _evidence(text: str, main: Lang, detector: LanguageDetector) -> Evidence:
+    """What the detector says of a text; it may take the main language for another."""
+    found = detector.detect(text)
+    if found.lang is None:
+        return {}
+    lang = main if is_close(found.lang, main) else found.lang
+    nats = min(_CERTAIN, len(text) / _PER_NAT) * found.confidence
+    return {lang: nats * (1.0 if found.reliable else _UNRELIABLE)}
+
+
+def _best_sequence(evidence: Sequence[Evidence], langs: Sequence[Lang]) -> list[Lang]:
+    """The most likely languages of blocks in a row; before and after is the first."""
+    total = {lang: -_CHANGE * (lang != langs[0]) for lang in langs}
+    back: list[dict[Lang, Lang]] = []
+    for row in evidence:
+        best = max(langs, key=total.__getitem__)
+        changed = total[best] - _CHANGE
+        before = {lang: lang if total[lang] >= changed else best for lang in langs}
+        total = {lang: max(total[lang], changed) + row.get(lang, 0.0) for lang in langs}
+        back.append(before)
+    lang = max(langs, key=lambda lang: total[lang] - _CHANGE * (lang != langs[0]))
+    found: list[Lang] = []
+    for before in reversed(back):
+        found.append(lang)
+        lang = before[lang]
+    return found[::-1]
+
+
+def _add_words(
+    texts: Sequence[str],
+    evidence: Sequence[Evidence],
+    found: Sequence[Lang],
+    langs: Sequence[Lang],
+) -> None:
+    """Let the words of blocks that are certain speak for the others."""
+    known: dict[Lang, Counter[str]] = {lang: Counter() for lang in langs}
+    for text, row, lang in zip(texts, evidence, found):
+        if row.get(lang, 0.0) >= _KNOWN:
+            known[lang].update(_words(text))
+    page = sum(known.values(), Counter[str]())
+    totals = {lang: known[lang].total() + _SMOOTH for lang in langs}
+    for text, row in zip(texts, evidence):
+        if max(row.values(), default=0.0) >= _KNOWN:
+            continue
+        for word in page.keys() & _words(text):
+            share = page[word] / page.total()
+            for lang in langs:
+                count = known[lang][word] + _SMOOTH * share
+                odds = math.log(count / (totals[lang] * share))
+                row[lang] = row.get(lang, 0.0) + _TRUST * max(_LEAST, odds)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())[:_MAX_WORDS]

@@ -1,0 +1,74 @@
+"""The languages of blocks."""
+
+import pytest
+
+from crawler.data import Page
+from crawler.extract.document import read_page
+from crawler.extract.text import blocks_of
+
+ENGLISH = (
+    "The harbour was closed in winter because the ice covered the whole bay.",
+    "Fishermen mended their nets at home and waited for the spring to come.",
+    "In March the first boats went out again, though the nights were cold.",
+    "Since then nobody has seen the old lighthouse keeper in the village.",
+)
+ICELANDIC = (
+    "Höfnin var lokuð á veturna því að ísinn þakti allan flóann.",
+    "Sjómennirnir bættu netin sín heima og biðu eftir að vorið kæmi.",
+    "Í mars fóru fyrstu bátarnir aftur út þótt næturnar væru kaldar.",
+    "Síðan þá hefur enginn séð gamla vitavörðinn í þorpinu okkar.",
+)
+
+
+def texts(html, langs=("en", "is")):
+    page = Page.of_html("https://example.org/", f"<html><body>{html}</body></html>")
+    document = read_page(page, langs=langs).document
+    assert document is not None
+    blocks = blocks_of(document.tokens, document.chunks)
+    return document.lang, [block.text for block in blocks]
+
+
+def paragraphs(*sentences):
+    return "".join(f"<p>{sentence}</p>" for sentence in sentences)
+
+
+def test_a_page_in_one_language_keeps_all_its_blocks():
+    html = paragraphs(*ENGLISH, "OK", "2 x 12") + "<pre>ferð = 1</pre>"
+    assert texts(html) == ("en", [*ENGLISH, "OK", "2 x 12", "ferð = 1"])
+
+
+def test_a_quotation_in_another_language_is_left_out():
+    quoted = f"<blockquote>{ICELANDIC[0]} {ICELANDIC[1]}</blockquote>"
+    html = paragraphs(*ENGLISH[:2]) + quoted + paragraphs(*ENGLISH[2:])
+    assert texts(html) == ("en", list(ENGLISH))
+
+
+def test_numbers_between_foreign_blocks_are_in_every_language():
+    html = paragraphs(*ENGLISH * 2, ICELANDIC[0], "12.5 %", *ICELANDIC[1:])
+    assert texts(html) == ("en", [*ENGLISH * 2, "12.5 %"])
+
+
+def test_the_short_cells_of_a_column_are_in_its_language():
+    rows = [*zip(ENGLISH, ICELANDIC), ("Boats", "Bátar"), ("Nets", "Net")]
+    cells = "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in rows)
+    lang, found = texts(f"<table>{cells}</table>")
+    assert found == [row[lang == "is"] for row in rows]
+
+
+def test_a_menu_of_short_foreign_links_is_left_out():
+    entries = (
+        "Um höfnina|Fréttir og veður|Hafa samband|Starfsmenn okkar|Bátar til sölu|"
+        "Saga þorpsins|Sumarhús til leigu|Spurt og svarað|Veiðar í dag|Fundargerðir"
+    )
+    menu = "".join(f"<li><a href=/x>{entry}</a></li>" for entry in entries.split("|"))
+    html = f"<ul>{menu}</ul>" + paragraphs(*ENGLISH * 2)
+    assert texts(html) == ("en", [*ENGLISH * 2])
+
+
+@pytest.mark.parametrize("lang", ["da", "nn"])
+def test_languages_that_a_detector_confuses_do_not_take_a_page_apart(lang):
+    norwegian = (
+        "Havnen var stengt om vinteren fordi isen dekket hele bukten i flere måneder.",
+        "Fiskerne bøtte garnene sine hjemme og ventet på at våren skulle komme.",
+    )
+    assert texts(paragraphs(*norwegian), ("no", lang))[1] == list(norwegian)
