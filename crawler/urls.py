@@ -257,6 +257,14 @@ def hash64(text: str) -> int:
     return xxhash.xxh3_64_intdigest(text.encode("utf-8", "replace")) >> 1
 
 
+def identities(url: str, lang: str) -> tuple[int, int]:
+    """The numbers under which the document of a URL in a language may be stored.
+
+    The second is for a page in two languages, whose other document has the first.
+    """
+    return hash64(url), hash64(f"{url} {lang}")
+
+
 @lru_cache(4096)  # the aligner looks for each page five times
 def url_key(url: str) -> int:
     """One number for all the addresses that a server takes for one page.

@@ -353,8 +353,11 @@ def take_in(aligner: Aligner, readings: Sequence[Reading]) -> list[list[PairScor
     A document is added as a page. Of a sitemap, the aligner takes which pages it
     declares versions of each other. A reading of anything else completes nothing.
     """
-    documents = [reading.document for reading in readings]
-    found = aligner.compare([aligner.put(d) if d else None for d in documents])
+    documents = [(n, d) for n, r in enumerate(readings) for d in r.documents]
+    found: list[list[PairScore]] = [[] for _ in readings]
+    completed = aligner.compare([aligner.put(document) for _, document in documents])
+    for (number, _), pairs in zip(documents, completed):
+        found[number] += pairs
     for reading, pairs in zip(readings, found):
         for link in reading.sitemap.links if reading.sitemap else ():
             if link.rel == Rel.ALTERNATE and link.source_url and link.hreflang:

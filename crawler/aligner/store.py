@@ -21,7 +21,7 @@ from crawler.aligner.features import pack, unpack
 from crawler.data import LangPair, PageFeatures
 from crawler.errors import RunDirError
 from crawler.groups import SiteGroups
-from crawler.urls import hash64, url_key
+from crawler.urls import hash64, identities, url_key
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT);
@@ -108,18 +108,20 @@ class PageStore:
     def put(self, page: PageFeatures) -> int | None:
         """Keep a page; its id, or None if its URL is known and nothing changed.
 
-        Of two contents of one URL the one with the smaller digest stays, so that the
-        order of pages does not matter. The id stays that of the URL.
+        Of two contents of one URL in one language the one with the smaller digest
+        stays, so that the order of pages does not matter. The id stays the same.
         """
-        identity = hash64(page.url)
-        known = self._db.execute(
-            "SELECT id, digest FROM pages WHERE identity = ?", (identity,)
-        ).fetchone()
+        site, side = self.site_id(page.site), self._side(page.lang)
+        for identity in identities(page.url, page.lang):
+            known = self._db.execute(
+                "SELECT id, digest, side FROM pages WHERE identity = ?", (identity,)
+            ).fetchone()
+            if known is None or known[2] == side:
+                break
         if known:
             if known[1] <= page.digest:
                 return None
             self._remove(known[0])
-        site, side = self.site_id(page.site), self._side(page.lang)
         address = page.url, identity, url_key(page.url)
         handles = hash64(page.handle), hash64(page.family), page.handle, page.family
         text = page.digest, page.size, pack(page)
@@ -183,7 +185,7 @@ class PageStore:
                 if name != site:
                     row[3] = hash64(handle.replace(name, site, 1))
                 rows.append(PageRow(*row))
-        return sorted(rows, key=attrgetter("url"))
+        return sorted(rows, key=attrgetter("url", "side"))
 
     def counts(self) -> dict[str, tuple[int, int]]:
         """(pages of src, pages of trg) of each site."""

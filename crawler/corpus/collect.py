@@ -55,16 +55,17 @@ def collect(
     def take(page: Page | PlainText, origin: Origin) -> None:
         if isinstance(page, PlainText):
             document = build_text_document(page.url, page.text, detector)
-            text = StoredText(document, origin)
+            texts = [StoredText(document, origin)]
         else:
             reading = reader.read(page.url, partial(read, page))
-            if reading.document is None:
-                return
-            document = reading.document
             marks = marks_of(page, reading.robots)
-            text = StoredText(document, origin, marks, licence_of(document))
-        if document.lang in langs:
-            store.put(text)
+            texts = [
+                StoredText(document, origin, marks, licence_of(document))
+                for document in reading.documents
+            ]
+        for text in texts:
+            if text.document.lang in langs:
+                store.put(text)
 
     revisits: dict[str | None, list[Record]] = {}
     for file in files:

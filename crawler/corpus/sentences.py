@@ -139,7 +139,8 @@ class RunSentences:
 
     def pages(self, pair: PairScore) -> tuple[StoredText, StoredText] | None:
         """The two pages of a pair; None if one of them is missing."""
-        src, trg = self.store.get(pair.src_url), self.store.get(pair.trg_url)
+        urls = pair.src_url, pair.trg_url
+        src, trg = map(self.store.get, urls, self.judge.langs)
         return (src, trg) if src and trg else None
 
     def align(

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from itertools import starmap
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.sentences.aligner import DynamicAligner
 from crawler.aligner.sentences.filters import SentenceFilters
 from crawler.corpus.dedupe import id_of, key_of
 from crawler.corpus.texts import BlockCounts, StoredText, TextStore
-from crawler.data import CorpusPair, Document, LangPair, Origin, PairScore
+from crawler.data import CorpusPair, Document, Lang, LangPair, Origin, PairScore
 from crawler.extract.language import Cld2Detector
 from crawler.rundir import RunDir
 from crawler.sinks.growing import GrowingLines
@@ -39,12 +40,14 @@ class SentenceStream:
         self._texts = TextStore(run.texts)
         self._lines: GrowingLines | None = None
         self._repeated = BlockCounts()
-        self._uncounted: deque[str] = deque(maxlen=_COUNTED)  # URLs of texts
+        # URLs and languages of texts
+        self._uncounted: deque[tuple[str, Lang]] = deque(maxlen=_COUNTED)
         self._aligner = DynamicAligner(langs, is_repeated=self._repeated.is_repeated)
 
     def take(self, document: Document, record_id: str | None) -> None:
         """Keep the text of a page in one of the two languages."""
-        self._uncounted.append(document.url)
+        assert document.lang is not None
+        self._uncounted.append((document.url, document.lang))
         self._texts.put(
             StoredText(document, Origin(document.url, None, None, record_id))
         )
@@ -61,7 +64,7 @@ class SentenceStream:
 
     def _count(self) -> None:
         """Count the blocks of the texts since the last pairs."""
-        for text in map(self._texts.get, self._uncounted):
+        for text in starmap(self._texts.get, self._uncounted):
             if text is not None:
                 self._repeated.add(text.document)
         self._uncounted.clear()
@@ -98,7 +101,8 @@ class SentenceStream:
     def _sentences(
         self, pair: PairScore, aligner: DynamicAligner, counts: Counter[str]
     ) -> Iterator[CorpusPair]:
-        src, trg = self._texts.get(pair.src_url), self._texts.get(pair.trg_url)
+        urls = pair.src_url, pair.trg_url
+        src, trg = map(self._texts.get, urls, self._langs)
         if src is None or trg is None:
             return  # the crawl began with sentences switched off
         filters = SentenceFilters(self._langs, _DETECTOR, counts=counts)

@@ -20,7 +20,7 @@ import xxhash
 from crawler.aligner.frequencies import RepeatedConfig
 from crawler.aligner.sentences.split import main_blocks
 from crawler.data import Document, Lang, Origin
-from crawler.urls import hash64
+from crawler.urls import identities
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS texts (
@@ -28,8 +28,7 @@ CREATE TABLE IF NOT EXISTS texts (
   warc TEXT, record INTEGER, record_id TEXT, marks TEXT, licence TEXT
 ) WITHOUT ROWID;
 """
-_ADD = "INSERT OR IGNORE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?,?)"
-_REPLACE = "REPLACE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+_PUT = "REPLACE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 # The texts can be read again from the WARC files, so nothing waits for the disk. Small
 # database pages and a small cache, as in crawler.aligner.store.
 _PRAGMAS = """
@@ -49,7 +48,7 @@ class StoredText:
 
 
 class TextStore:
-    """The texts of pages by URL. One caller at a time."""
+    """The texts of pages by URL and language. One caller at a time."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Open a file, or keep everything in memory."""
@@ -57,22 +56,22 @@ class TextStore:
         self._db.executescript(_PRAGMAS + _SCHEMA)
         self._db.execute("BEGIN")
 
-    def __contains__(self, url: str) -> bool:
-        rows = self._db.execute("SELECT 1 FROM texts WHERE key = ?", (hash64(url),))
-        return rows.fetchone() is not None
-
     def __len__(self) -> int:
         (count,) = self._db.execute("SELECT count(*) FROM texts").fetchone()
         return int(count)
 
     def put(self, text: StoredText) -> None:
-        """Keep a page; of two texts of one URL the one with the smaller digest stays.
+        """Keep a page; of a URL in a language the text with the smaller digest stays.
 
         The aligner chooses the same one, in whatever order they come.
         """
         document, origin = text.document, text.origin
+        assert document.lang is not None
+        before, key = self._find(document.url, document.lang)
+        if before is not None and before.document.digest <= document.digest:
+            return
         row = (
-            hash64(document.url),
+            key,
             document.url,
             document.site,
             document.lang,
@@ -84,18 +83,21 @@ class TextStore:
             " ".join(sorted(text.marks)),
             text.licence,
         )
-        if self._db.execute(_ADD, row).rowcount:
-            return
-        before = self.get(document.url)
-        if before is not None and document.digest < before.document.digest:
-            self._db.execute(_REPLACE, row)
+        self._db.execute(_PUT, row)
 
-    def get(self, url: str) -> StoredText | None:
-        """The page of a URL, if it is here."""
-        row = self._db.execute(
-            "SELECT * FROM texts WHERE key = ?", (hash64(url),)
-        ).fetchone()
-        return _text(row) if row else None
+    def get(self, url: str, lang: Lang) -> StoredText | None:
+        """The page of a URL in a language, if it is here."""
+        return self._find(url, lang)[0]
+
+    def _find(self, url: str, lang: Lang) -> tuple[StoredText | None, int]:
+        """The text of a URL in a language, and the key that it has or would have."""
+        for key in identities(url, lang):
+            row = self._db.execute(
+                "SELECT * FROM texts WHERE key = ?", (key,)
+            ).fetchone()
+            if row is None or row[3] == lang:
+                break
+        return (_text(row) if row else None), key
 
     def __iter__(self) -> Iterator[StoredText]:
         """Every page; the order does not depend on the order of `put`."""

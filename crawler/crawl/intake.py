@@ -264,12 +264,11 @@ class Intake:
 
     def _keep_document(self, reading: Reading, record_id: str | None) -> bool:
         """Keep a page of the two languages for its sentences; False: of another."""
-        document = reading.document
-        if document is None or document.lang not in self._langs:
-            return False
+        kept = [d for d in reading.documents if d.lang in self._langs]
         if self._sentences:
-            self._sentences.take(document, record_id)
-        return True
+            for document in kept:
+                self._sentences.take(document, record_id)
+        return bool(kept)
 
     def _pair_all(self, in_hand: Sequence[_InHand]) -> None:
         """Pair pages together; one by one if one of them makes that fail."""

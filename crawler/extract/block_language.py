@@ -6,7 +6,7 @@ price for each change (Viterbi 1967): a short block is in the language of its
 neighbours, which in a table are those of its column, unless its words are those of
 blocks in another language that are certain.
 
-In: a linearized page and the languages that were found in it.  Out: its chunks by
+In: a linearized page and the languages that were found in it.  Out: its parts by
 language.
 """
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -38,7 +38,7 @@ _TRUST = 0.5  # they are compared: so much counts of their odds, as they are not
 _LEAST = -4.0  # independent, and of each not less than this
 _SMOOTH = 100  # words of the whole page for those of each language (Dirichlet)
 _MAX_WORDS = 50  # of a block
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]{2,}")
 
 Evidence = dict[Lang, float]  # nats
 
@@ -52,24 +52,31 @@ class _Unit:
     size: int
 
 
-def chunks_by_language(
-    page: Linearized, langs: Sequence[Lang], detector: LanguageDetector
-) -> Mapping[Lang, tuple[str, ...]]:
-    """The chunks of a page as each of these languages has them, the main one first.
+@dataclass(slots=True)
+class LanguagePart:
+    """A page as one of its languages has it: chunks in another one are empty.
 
-    Chunks in another of the languages are empty. Code and what has no words is in no
-    language, and so in all.
+    Code and what has no words is in no language, and so in every part.
     """
-    owner: list[Lang | None] = [None] * len(page.chunks)
+
+    chunks: list[str]
+    size: int = 0  # characters of its own blocks, boilerplate left out
+
+
+def parts_of(
+    page: Linearized, langs: Sequence[Lang], detector: LanguageDetector
+) -> dict[Lang, LanguagePart]:
+    """The parts of a page in these languages, the main one first."""
+    parts = {lang: LanguagePart(list(page.chunks)) for lang in langs}
     for run, lang in block_languages(page, langs, detector):
-        owner[run.start : run.end] = [lang] * (run.end - run.start)
-    return {
-        lang: tuple(
-            chunk if of is None or of == lang else ""
-            for chunk, of in zip(page.chunks, owner)
-        )
-        for lang in langs
-    }
+        if lang is None:
+            continue
+        size = sum(map(len, page.chunks[run.start : run.end]))
+        parts[lang].size += 0 if run.boilerplate else size
+        for other, part in parts.items():
+            if other != lang:
+                part.chunks[run.start : run.end] = [""] * (run.end - run.start)
+    return parts
 
 
 def block_languages(

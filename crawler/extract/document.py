@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import xxhash
 
 from crawler.data import Document, Lang, Page
-from crawler.extract.block_language import chunks_by_language
+from crawler.extract.block_language import parts_of
 from crawler.extract.decode import decode, looks_like_html
 from crawler.extract.language import Cld2Detector
 from crawler.extract.linearize import Element, linearize
@@ -30,6 +30,9 @@ logger = logging.getLogger(__name__)
 # A longer body is cut before parsing: dumps and bombs, not pages. 5 MB holds the
 # longest one-page manuals (lilypond.org: 4.1 MB).
 MAX_BODY = 5_000_000
+# A part in another language is a document of its own with so many characters, and such
+# a share of the page: the half of a bilingual page, no quotation and no menu.
+_DOCUMENT, _DOCUMENT_SHARE = 200, 0.2
 MAX_IMAGES = 64  # of a page; more are a gallery, and as good as these to compare
 _IMAGE_NAME = re.compile(r"(?!data:)(?:[^?#]*/)?([^/?#]{1,200})")
 
@@ -108,13 +111,6 @@ def _read_html(
     linear = linearize(decode(page.body[:MAX_BODY], content_type))
     detected = language_of_page(linear, page.url, detector, langs)
     links = links_of(linear.elements, page.url, depth, readable)
-    chunks = linear.chunks
-    if detected.lang and detected.shares:
-        found = {lang for lang, _ in detected.shares}.union(langs) - {detected.lang}
-        by_language = chunks_by_language(
-            linear, (detected.lang, *sorted(found)), detector
-        )
-        chunks = by_language[detected.lang]
     document = Document(
         url=page.url,
         site=site_of(page.url),
@@ -122,13 +118,36 @@ def _read_html(
         lang_confidence=detected.confidence,
         title=linear.title,
         tokens=linear.tokens,
-        chunks=chunks,
+        chunks=linear.chunks,
         links=links,
-        digest=xxhash.xxh3_128_hexdigest("\n".join(chunks).encode("utf-8", "replace")),
+        digest="",
         images=image_names(linear.elements),
+    )
+    others: list[Document] = []
+    if detected.lang and detected.shares:
+        found = {lang for lang, _ in detected.shares}.union(langs) - {detected.lang}
+        parts = parts_of(linear, (detected.lang, *sorted(found)), detector)
+        document = _with_text(document, parts.pop(detected.lang).chunks)
+        whole = sum(map(len, linear.chunks))
+        others = [
+            replace(_with_text(document, part.chunks), lang=lang)
+            for lang, part in parts.items()
+            if lang in langs and part.size >= max(_DOCUMENT, _DOCUMENT_SHARE * whole)
+        ]
+    else:
+        document = _with_text(document, linear.chunks)
+    robots = _robots(linear.elements)
+    return Reading(document, robots=robots, others=tuple(others))
+
+
+def _with_text(document: Document, chunks: Sequence[str]) -> Document:
+    text = "\n".join(chunks).encode("utf-8", "replace")
+    return replace(
+        document,
+        chunks=tuple(chunks),
+        digest=xxhash.xxh3_128_hexdigest(text),
         prose=prose_digest(chunks),
     )
-    return Reading(document, robots=_robots(linear.elements))
 
 
 _DETECTOR = Cld2Detector()

@@ -74,7 +74,8 @@ class Extractor:
             counts[f"align/dropped/{reading.reason}"] += 1
         if reading.document is not None:
             counts["pages"] += 1
-            yield from self._of_document(reading.document, counts)
+            for document in reading.documents:
+                yield from self._of_document(document, counts)
         elif reading.sitemap is not None:
             for link in reading.sitemap.links:
                 if link.rel == Rel.ALTERNATE and link.source_url and link.hreflang:

@@ -27,7 +27,7 @@ def test_the_text_of_a_revisit_is_that_of_its_original_in_another_file(tmp_path)
     collect(files[::-1], urls[1:], LangPair("en", "is"), store, counts)
     assert len(store) == 2
     for url in urls[1:]:
-        text = store.get(url)
+        text = store.get(url, "en")
         assert text is not None
         assert text.document.title == "Ferry"
         assert text.origin.warc == files[0]

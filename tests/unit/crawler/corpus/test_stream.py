@@ -98,7 +98,7 @@ def test_a_text_comes_back_as_it_was(tmp_path):
     )
     assert main_blocks(found.document) == main_blocks(DOCUMENTS[0])
     assert found.document.lang == DOCUMENTS[0].lang
-    assert store.get("https://none.is/") is None
+    assert store.get("https://none.is/", "is") is None
     store.close()
 
 

@@ -2,7 +2,11 @@
 
 import pytest
 
-from crawler.data import Page
+from crawler.aligner.aligner import Aligner, take_in
+from crawler.aligner.profile import AlignProfile
+from crawler.config import load_profile
+from crawler.corpus.texts import StoredText, TextStore
+from crawler.data import LangPair, Origin, Page
 from crawler.extract.document import read_page
 from crawler.extract.text import blocks_of
 
@@ -72,3 +76,42 @@ def test_languages_that_a_detector_confuses_do_not_take_a_page_apart(lang):
         "Fiskerne bøtte garnene sine hjemme og ventet på at våren skulle komme.",
     )
     assert texts(paragraphs(*norwegian), ("no", lang))[1] == list(norwegian)
+
+
+def read(html):
+    page = Page.of_html("https://example.org/", f"<html><body>{html}</body></html>")
+    return read_page(page, langs=("en", "is"))
+
+
+def test_a_page_with_both_languages_is_two_documents_of_one_address():
+    reading = read(paragraphs(*ENGLISH, "2 x 12", *ICELANDIC))
+    found = {document.lang: document for document in reading.documents}
+    assert {document.url for document in found.values()} == {"https://example.org/"}
+    own = {
+        lang: [block.text for block in blocks_of(document.tokens, document.chunks)]
+        for lang, document in found.items()
+    }
+    assert own == {"en": [*ENGLISH, "2 x 12"], "is": ["2 x 12", *ICELANDIC]}
+    assert len({document.digest for document in found.values()}) == 2
+
+
+def test_a_quotation_is_no_document():
+    quoted = f"<blockquote>{' '.join(ICELANDIC)}</blockquote>"
+    assert len(read(paragraphs(*ENGLISH * 5) + quoted).documents) == 1
+
+
+def test_the_documents_of_a_page_pair_with_each_other_and_keep_to_their_sides():
+    profile = load_profile(AlignProfile, None)
+    langs = LangPair("en", "is")
+    reading = read(paragraphs(*ENGLISH, *ICELANDIC))
+    with Aligner(langs, profile) as aligner:
+        take_in(aligner, [reading, reading])
+        assert aligner.store.counts() == {"example.org": (1, 1)}
+    store = TextStore()
+    for document in (*reading.documents, *reversed(reading.documents)):
+        store.put(StoredText(document, Origin(document.url)))
+    assert len(store) == 2
+    for document in reading.documents:
+        text = store.get(document.url, document.lang)
+        assert text is not None
+        assert text.document.chunks == document.chunks
