@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import machine
-from tests.crash.events import Disturber, Result, build_library
+from tests.crash.events import Disturber, Result, build_library, build_town
 
 RESULTS = Path(__file__).parent / "results" / "crashes.json"
 
@@ -30,7 +30,8 @@ def run(events: int, seed: int, *, apart: bool) -> dict[str, Any]:
     total, started = Result(), time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        disturber = Disturber(folder, build_library(folder), seed, apart=apart)
+        library, town = build_library(folder), build_town(events)
+        disturber = Disturber(folder, library, town, seed, apart=apart)
         disturber.calm()
         while (left := events - total.events.total()) > 0:
             total.add(disturber.disturb(left))

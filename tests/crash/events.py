@@ -35,9 +35,8 @@ from tests.commands import (
     pair_urls,
 )
 from tests.webserver import Server
-from tests.worlds import build_site
+from tests.worlds import Site, build_site
 
-TOWN = build_site("town.example", concepts=16, words=80, untranslated=0.2)
 # Slow enough for the crawl to outlast some kills; files small enough to be many.
 SETTINGS = {"DOWNLOAD_DELAY": 0.05, "RETRY_WAIT": 0.1, "WARC_MAX_BYTES": 30_000}
 KINDS = (
@@ -60,6 +59,12 @@ _FILES = {
     "reading": 1,
 }
 _LONGEST_STOP = 2.0  # seconds
+
+
+def build_town(events: int) -> Site:
+    """A site that a crawl takes the longer for, the more events shall befall it."""
+    concepts = min(30, 6 + events)
+    return build_site("town.example", concepts=concepts, words=80, untranslated=0.2)
 
 
 def build_library(folder: Path) -> Path:
@@ -97,18 +102,21 @@ class Result:
 class Disturber:
     """Disturbs crawls of one town, in one process or with a second one for pages."""
 
-    def __init__(self, folder: Path, library: Path, seed: int, *, apart: bool) -> None:
+    def __init__(
+        self, folder: Path, library: Path, town: Site, seed: int, *, apart: bool
+    ) -> None:
         self.longest = 0.0  # seconds of a calm crawl
         self._ended = self._befell = False
         self._folder = folder
         self._library = library
+        self._town = town
         self._draw = random.Random(seed)
         self._settings = {**SETTINGS, "PAGE_PROCESS": apart}
 
     def calm(self) -> None:
         """The crawl that nobody disturbs."""
         with Server() as server:
-            server.add(TOWN)
+            server.add(self._town)
             started = time.monotonic()
             errors = self._session(server, Run(self._folder / "calm"), None)
             self.longest = time.monotonic() - started  # on this machine, as it is
@@ -124,7 +132,7 @@ class Disturber:
         folder.mkdir()
         stored: set[str] = set()
         with Server() as server:
-            server.add(TOWN)
+            server.add(self._town)
             self._ended = False
             while happened.total() < most and not self._ended:
                 kind = self._draw.choice(KINDS)

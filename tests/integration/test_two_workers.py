@@ -22,8 +22,7 @@ from tests.webserver import Server, page, serving, text
 from tests.worlds import build_site
 
 SITES = [
-    build_site(f"town{n}.example", concepts=6 + 2 * n, words=80, seed=n)
-    for n in range(4)
+    build_site(f"town{n}.example", concepts=4 + n, words=80, seed=n) for n in range(4)
 ]
 SETTINGS = {"DOWNLOAD_DELAY": 0.1, "RETRY_WAIT": 0.1}
 ONE = {"CONCURRENT_REQUESTS": 1}  # a worker begins one site after the other
@@ -115,7 +114,7 @@ def test_a_worker_that_is_told_to_stop_gives_its_sites_back(
     seeds = seeds_of(servers)
     url = redis_server.url("stopped", lease=3600, pause=1)
     with worker(seeds, tmp_path / "a", url) as first:
-        while sum(len(server.asked) for server in servers) < 25:
+        while sum(len(server.asked) for server in servers) < 15:
             assert first.poll() is None
             time.sleep(0.05)
         first.send_signal(signal.SIGTERM)
@@ -140,7 +139,7 @@ def test_the_sites_of_a_killed_worker_are_finished_by_another(
     seeds = seeds_of(servers)
     url = redis_server.url("killed", lease=3)
     with worker(seeds, tmp_path / "a", url) as first:
-        while sum(len(server.asked) for server in servers) < 25:
+        while sum(len(server.asked) for server in servers) < 15:
             assert first.poll() is None
             time.sleep(0.05)
         with worker(seeds, tmp_path / "b", url) as second:
@@ -163,7 +162,7 @@ def test_the_sites_of_a_killed_worker_are_finished_by_another(
 
 def test_a_worker_keeps_its_site_however_long_a_page_takes(redis_server, tmp_path):
     """A page and a delay of two leases each, and another worker that has nothing."""
-    lease = 3
+    lease = 2
 
     def slow(connection) -> None:
         time.sleep(2 * lease)
