@@ -208,12 +208,14 @@ class Disturber:
         if kind not in ("disk full", "write error", "read error"):
             return {}
         path = self._draw.choice(list(_FILES))
+        # early more often than late: before that, a crawl may have come to its end
+        after = int(_FILES[path] * self._draw.random() ** 3)
         return {
             "LD_PRELOAD": str(self._library),
             "FAIL_CALLS": "r" if kind == "read error" else "w",
             "FAIL_PATH": path,
             "FAIL_UNDER": str(run.path),
-            "FAIL_AFTER": str(self._draw.randrange(_FILES[path])),
+            "FAIL_AFTER": str(after),
             "FAIL_ERRNO": str(errno.ENOSPC if kind == "disk full" else errno.EIO),
             "FAIL_MARK": str(mark),
         }

@@ -1,4 +1,4 @@
-"""No shape of input takes a reader more than 300 MB, or anything but its own errors.
+"""No shape of input takes a reader more than 200 MB, or anything but its own errors.
 
 What twice the input costs is measured by benchmarks/linear.py.
 """
@@ -12,9 +12,9 @@ import sys
 from tests.commands import PATIENCE, ROOT, environment
 
 # Bytes. More of it takes the bounds of benchmarks/linear.py, in half an hour.
-SIZES = {"page": 300_000, "encoded_page": 100_000, "robots": 512_000}
-USUAL = 2_000_000
-MEMORY = 300 * 2**20  # of address space, beside what the imports took
+SIZES = {"page": 150_000, "encoded_page": 100_000, "robots": 256_000}
+USUAL = 600_000
+MEMORY = 200 * 2**20  # of address space, beside what the imports took
 
 READ = """
 import json, logging, resource, sys
