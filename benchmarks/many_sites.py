@@ -28,6 +28,7 @@ from crawler.frontier.stores.memory import MemoryFrontier
 from crawler.protocols import UrlScorer
 from crawler.replay.world import address_of
 from crawler.urls import host_of
+from crawler.wanted import WantedPairs
 
 
 class Worlds:
@@ -60,7 +61,7 @@ def crawl(
         MemoryFrontier(),
         scorer,
         Scope("host"),  # two of the recorded sites share a registered domain
-        sites=SiteYield(langs, SiteBudget(scout=scout)),
+        sites=SiteYield(WantedPairs((langs,)), SiteBudget(scout=scout)),
     )
     for site in sites:
         frontier.seed(site.recorded.seeds(langs))

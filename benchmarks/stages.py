@@ -45,7 +45,7 @@ STAGES = {
         "crawler.crawl.crawl:Crawl._finish",
     ),
     "aligner": (
-        "crawler.crawl.intake:take_in",
+        "crawler.crawl.pairing:take_in",
         "crawler.aligner.aligner:Aligner.commit",
     ),
     "sentences": (

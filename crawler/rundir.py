@@ -6,6 +6,7 @@
     frontier.sqlite     known and pending URLs, and what the crawl learned
     aligner.sqlite      the features of each document
     pairs.tsv.gz        accepted document pairs
+    clusters.tsv.gz     versions of articles, if there are several pairs of languages
     lexicon.npz         words and their translations, learned from the pairs
     sentences.tsv.gz    sentence pairs of the document pairs
     texts.sqlite        texts of pages, until their sentences are paired
@@ -13,6 +14,9 @@
     stats.json          counters, written at the end of each session
     reading             the pages in hand; reading.jsonl those of a process that died
     stop                made by a person, it ends the session as Ctrl-C does
+
+With several pairs of languages each pair has a run directory of its own inside, named
+after it (`en-fi`), with `warc` and `crawl.jsonl` as links to those of the crawl.
 
 docs/formats.md gives every field.
 """
@@ -31,6 +35,7 @@ from crawler.data import LangPair
 from crawler.errors import BifocalError, LanguageError, RunDirError, RunError
 from crawler.languages import language_of
 from crawler.lines import printable_values
+from crawler.wanted import WantedPairs
 
 # The files of a run have a few KB; of a crawl of a million seeds, 60 MB.
 _MAX_JSON = 256 * 2**20  # bytes
@@ -39,7 +44,8 @@ _MAX_JSON = 256 * 2**20  # bytes
 class _About(TypedDict, total=False):
     """The fields of run.json that are read, with their types."""
 
-    langs: Annotated[list[str], msgspec.Meta(min_length=2, max_length=2)]
+    langs: Annotated[list[str], msgspec.Meta(min_length=2)]
+    pairs: list[tuple[str, str]]
     seeds: list[str]
     scope: Literal["site", "host", "path"] | None
     profile: str | None
@@ -62,6 +68,7 @@ class RunDir:
         self.frontier = self.path / "frontier.sqlite"
         self.aligner = self.path / "aligner.sqlite"
         self.pairs = self.path / "pairs.tsv.gz"
+        self.clusters = self.path / "clusters.tsv.gz"
         self.lexicon = self.path / "lexicon.npz"
         self.sentences = self.path / "sentences.tsv.gz"
         self.texts = self.path / "texts.sqlite"
@@ -69,7 +76,31 @@ class RunDir:
         self.reading = self.path / "reading"
         self.stop = self.path / "stop"
 
-    def open(self, langs: LangPair) -> bool:
+    def of_pair(self, langs: LangPair, wanted: WantedPairs) -> RunDir:
+        """The directory of a pair of languages: this one, if there is no other pair."""
+        return self if wanted.only else RunDir(self.path / "-".join(langs))
+
+    def by_pair(self) -> list[RunDir]:
+        """The directory of each pair of languages of this run."""
+        wanted = self.wanted()
+        return [self.of_pair(langs, wanted) for langs in wanted.pairs]
+
+    def wanted(self) -> WantedPairs:
+        """The pairs of languages that run.json names."""
+        return _wanted(self.read())
+
+    def langs(self) -> LangPair:
+        """The two languages of the run; RunDirError if it has several pairs."""
+        wanted = self.wanted()
+        if wanted.only:
+            return wanted.only
+        names = ", ".join(str(run.path) for run in self.by_pair())
+        raise RunDirError(
+            f"{self.path}: this run has several pairs of languages (give the directory"
+            f" of one: {names})"
+        )
+
+    def open(self, langs: LangPair | WantedPairs) -> bool:
         """Create the directory, or check that it is this crawl's; True: it resumes.
 
         Raises RunDirError when it holds a run of other languages or cannot be written.
@@ -87,8 +118,9 @@ class RunDir:
         if not self.run_json.exists():
             return False
         before = self.read()
-        if set(before.get("langs", ())) != set(langs):
-            theirs = ",".join(before.get("langs", ()))
+        theirs = _wanted(before) if "langs" in before else None
+        ours = WantedPairs((langs,)) if isinstance(langs, LangPair) else langs
+        if theirs is None or not theirs.same_as(ours):
             raise RunDirError(
                 f"{self.path}: this run directory is for {theirs}, not for {langs}"
                 " (choose another RUN_DIR)"
@@ -105,6 +137,12 @@ class RunDir:
             known = msgspec.convert(about, _About)
             if "langs" in known:
                 about["langs"] = [language_of(lang).code for lang in known["langs"]]
+                if len(about["langs"]) != 2 and "pairs" not in known:
+                    raise LanguageError("its langs are not two, and it has no pairs")
+            if "pairs" in known:
+                about["pairs"] = [
+                    [language_of(lang).code for lang in pair] for pair in known["pairs"]
+                ]
         except (msgspec.ValidationError, LanguageError) as error:
             raise RunDirError(
                 f"{self.run_json}: {error} (it is damaged, or not of a crawl; choose"
@@ -119,6 +157,22 @@ class RunDir:
     def write(self, run: Mapping[str, Any]) -> None:
         """Replace run.json."""
         write_json(self.run_json, run)
+
+    def describe(self, wanted: WantedPairs, about: Mapping[str, Any]) -> None:
+        """Replace run.json; with several pairs, that of the directory of each, too."""
+        if wanted.only:
+            self.write({**about, "langs": list(wanted)})
+            return
+        pairs = [list(pair) for pair in wanted.pairs]
+        self.write({**about, "langs": list(wanted), "pairs": pairs})
+        for pair in wanted.pairs:
+            run = self.of_pair(pair, wanted)
+            run.path.mkdir(exist_ok=True)
+            run.write({**about, "langs": list(pair)})
+            for shared in (self.warc, self.crawl_log):
+                link = run.path / shared.name
+                if not link.is_symlink():
+                    link.symlink_to(Path("..", shared.name))
 
     def write_stats(self, stats: Mapping[str, Any]) -> None:
         """Replace stats.json."""
@@ -150,6 +204,11 @@ class RunDir:
         if not isinstance(data, dict):
             raise RunDirError(f"{path}: not a JSON object (delete it and crawl again)")
         return data
+
+
+def _wanted(about: Mapping[str, Any]) -> WantedPairs:
+    pairs = about.get("pairs") or [about["langs"]]
+    return WantedPairs(tuple(LangPair(src, trg) for src, trg in pairs))
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

@@ -3,8 +3,8 @@
 Reads WARC (.gz, .xz, .zst or plain), WACZ, ARC, WET (text only), .lett, the folders of
 warc2text and Bitextor, and folders of pages: a site's own files, mirrors of wget and
 HTTrack. Give files, folders, patterns, `-` for a WARC file on standard input, or
-addresses (https://…, s3://…; extra `remote`). More than two languages are paired in
-every combination, each pair in a folder of its own. docs/realign.md has all of it.
+addresses (https://…, s3://…; extra `remote`). Of several pairs of languages each has a
+folder of its own. docs/realign.md has all of it.
 
 Example: bifocal align runs/is1/warc --langs en,is --out runs/is1-again --jobs 2
 """
@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import argparse
 import re
+from typing import TYPE_CHECKING
 
 from crawler.cli import whole_number
-from crawler.data import Lang, LangPair
-from crawler.errors import LanguageError, UsageError
-from crawler.languages import language_of
+from crawler.errors import UsageError
+
+if TYPE_CHECKING:
+    from crawler.wanted import WantedPairs
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -27,7 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="+", help="files, folders, patterns, addresses, or -"
     )
-    parser.add_argument("--langs", required=True, help="languages: en,is or en,is,pl")
+    parser.add_argument(
+        "--langs", default="", help="en,is; en,fi,sv; en:de,fr (default: of the run)"
+    )
+    parser.add_argument("--pairs", default="", help="instead of --langs: en-fi,sv-fi")
     parser.add_argument("--out", required=True, help="run directory to write")
     parser.add_argument("--profile", help="TOML file of settings/align")
     parser.add_argument(
@@ -87,9 +92,10 @@ def run(args: argparse.Namespace) -> int:
     from crawler.realign.local import align_collection
     from crawler.realign.request import AlignRequest
 
+    wanted = _wanted(args)
     request = AlignRequest(
         tuple(args.paths),
-        _languages(args.langs),
+        tuple(wanted),
         Path(args.out),
         load_profile(AlignProfile, args.profile),
         Path(args.lexicon) if args.lexicon else None,
@@ -97,6 +103,7 @@ def run(args: argparse.Namespace) -> int:
         args.across_sites,
         args.documents,
         DetectorConfig(args.detector, args.samples),
+        wanted=wanted.pairs,
     )
     if args.jobs < 1:
         raise UsageError(f"--jobs {args.jobs}: give a number of at least 1")
@@ -115,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
             memory=_memory(args.memory),
             resume=args.resume,
         )
-    where = "*/" if len(request.langs) > 2 else ""
+    where = "" if wanted.only else "*/"
     print(
         f"Read {stats['pages']} pages and found {stats['pairs']} document pairs:"
         f" {args.out}/{where}pairs.tsv.gz"
@@ -123,14 +130,19 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _languages(text: str) -> tuple[Lang, ...]:
-    names = [name for name in text.replace(";", ",").split(",") if name.strip()]
-    if len(names) <= 2:
-        return tuple(LangPair.parse(text))
-    langs = tuple(language_of(name).code for name in names)
-    if len(set(langs)) < len(langs):
-        raise LanguageError(f"{text!r} names a language twice (name different ones)")
-    return langs
+def _wanted(args: argparse.Namespace) -> WantedPairs:
+    """The pairs that are asked for; else those of the run whose pages these are."""
+    from pathlib import Path
+
+    from crawler.rundir import RunDir
+    from crawler.wanted import WantedPairs
+
+    if not args.langs and not args.pairs:
+        for path in map(Path, args.paths):
+            for folder in (path, path.parent):
+                if (folder / "run.json").exists():
+                    return RunDir(folder).wanted()
+    return WantedPairs.parse(args.langs, args.pairs)
 
 
 def _memory(text: str) -> int:

@@ -22,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SOURCE",
         help="run directories; files of sentence pairs (.tmx, .tsv, .jsonl, NAME.en)",
     )
-    parser.add_argument("--langs", help="two languages: en,is (default: of the runs)")
+    parser.add_argument(
+        "--langs", help="en,is; en,fi,sv; en:de,fr (default: of the runs)"
+    )
     parser.add_argument("--out", required=True, help="new directory for the corpus")
     parser.add_argument("--profile", help="TOML file of settings/corpus")
     parser.add_argument(
@@ -59,10 +61,10 @@ def run(args: argparse.Namespace) -> int:
     from crawler.corpus.profile import CorpusProfile
     from crawler.corpus.rights import Removals
     from crawler.corpus.sources import sources
-    from crawler.data import LangPair
+    from crawler.wanted import WantedPairs
 
-    langs = LangPair.parse(args.langs) if args.langs else None
-    corpora = sources([Path(source) for source in args.sources], langs)
+    wanted = WantedPairs.parse(args.langs) if args.langs else None
+    corpora = sources([Path(source) for source in args.sources], wanted)
     profile = load_profile(CorpusProfile, args.profile, args.set)
     removals = Removals.read(Path(args.remove)) if args.remove else Removals.of(())
     for langs, paths in corpora.items():

@@ -5,6 +5,7 @@ the folder's scrapy.cfg. Ctrl-C stops it, and the same --out goes on.
 
 Example: bifocal crawl https://www.example.is/ --langs en,is --out runs/x
 Example: bifocal crawl seeds.txt --langs en,is --out runs/x -s SITE_MAX_PAGES=500
+Example: bifocal crawl seeds.txt --langs en:de,fr,it --out runs/y
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ PROFILES = ("adaptive", "focused", "language_only", "breadth_first")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
     parser.add_argument("seeds", help="a file, URLs with commas, or -")
-    parser.add_argument("--langs", required=True, help="two languages: en,is")
+    parser.add_argument("--langs", default="", help="en,is; en,fi,sv; en:de,fr")
+    parser.add_argument("--pairs", default="", help="instead of --langs: en-fi,sv-fi")
     parser.add_argument("--out", metavar="DIR", help="default: runs/ and the time")
     parser.add_argument("--profile", choices=PROFILES, help="order (adaptive)")
     parser.add_argument("--scope", choices=("site", "host", "path"), help="(site)")
@@ -32,16 +34,16 @@ def run(args: argparse.Namespace) -> int:
 
     from scrapy.cmdline import execute
 
-    from crawler.data import LangPair
     from crawler.seeds import read_seeds
+    from crawler.wanted import WantedPairs
 
-    LangPair.parse(args.langs)
+    langs = WantedPairs.parse(args.langs, args.pairs)
     if args.seeds != "-":
         read_seeds(args.seeds)
     logging.getLogger().handlers.clear()  # Scrapy sets up its own
     _choose_settings(args.profile)
     words = ["scrapy", "crawl", "bilingual"]
-    words += ["-a", f"seeds={args.seeds}", "-a", f"langs={args.langs}"]
+    words += ["-a", f"seeds={args.seeds}", "-a", f"langs={langs}"]
     words += ["-a", f"scope={args.scope}"] if args.scope else []
     words += ["-s", f"RUN_DIR={args.out}"] if args.out else []
     for setting in args.settings:

@@ -93,14 +93,13 @@ def remark(finding: Finding, langs: LangPair | None) -> str:
 
 
 def _discover(args: argparse.Namespace) -> int:
-    from crawler.data import LangPair
     from crawler.reports.outlinks import outlinks
     from crawler.rundir import RunDir
     from crawler.visits import read_visits
     from crawler.warc.reader import iter_pages
 
     run_dir = RunDir(args.run_dir)
-    langs = LangPair(*run_dir.read()["langs"])
+    langs = run_dir.langs()
     known = {visit.site for visit in read_visits(run_dir.crawl_log)}
     found = outlinks(iter_pages(run_dir.warc), langs, known)
     print(f"# Sites that the pages of {run_dir.path} name. Check them before a crawl.")

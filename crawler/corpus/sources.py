@@ -14,17 +14,20 @@ from crawler.corpus.bitext import is_bitext
 from crawler.data import LangPair
 from crawler.errors import RunDirError, UsageError
 from crawler.rundir import RunDir
+from crawler.wanted import WantedPairs
 from crawler.warc.inputs import find_inputs
 
 
 def sources(
-    paths: Sequence[Path], langs: LangPair | None = None
+    paths: Sequence[Path], wanted: LangPair | WantedPairs | None = None
 ) -> dict[LangPair, list[Path]]:
-    """The sources of each corpus that is asked for; one corpus if `langs` are given.
+    """The sources of each corpus that is asked for: one for each wanted pair.
 
-    Without `langs` they are those of the runs. Raises RunDirError for a path that is
+    Without `wanted` they are those of the runs. Raises RunDirError for a path that is
     not a source, UsageError if the languages of a file are not known.
     """
+    if isinstance(wanted, LangPair):
+        wanted = WantedPairs((wanted,))
     files = [path for path in paths if not path.is_dir()]
     for path in files:
         if not is_bitext(path):
@@ -32,16 +35,16 @@ def sources(
                 f"{path}: neither a run directory nor a file of sentence pairs (.tmx,"
                 " .tsv, .jsonl, or plain text as NAME.en and NAME.is)"
             )
-    found: dict[LangPair, list[Path]] = {langs: []} if langs else {}
+    found: dict[LangPair, list[Path]] = {p: [] for p in wanted.pairs} if wanted else {}
     for path in paths:
         for run in _runs_in(path) if path.is_dir() else ():
-            of_run = LangPair(*run.read()["langs"])
+            of_run = run.langs()
             same = next((pair for pair in found if set(pair) == set(of_run)), None)
-            if same or langs is None:
+            if same or wanted is None:
                 found.setdefault(same or of_run, []).append(run.path)
             elif run.path == path:
                 raise RunDirError(
-                    f"{path}: this run is for {of_run}, not for {langs} (a run of"
+                    f"{path}: this run is for {of_run}, not for {wanted} (a run of"
                     " several languages has a directory for each pair)"
                 )
     if files and len(found) != 1:
@@ -52,7 +55,7 @@ def sources(
 def _runs_in(path: Path) -> list[RunDir]:
     inside = sorted(path.glob("*/run.json"))
     if (path / "run.json").exists() or not inside:
-        return [RunDir(path)]
+        return RunDir(path).by_pair()
     return [RunDir(file.parent) for file in inside]
 
 

@@ -29,7 +29,7 @@ from crawler.crawl.periodic import Periodic, StopFile
 from crawler.crawl.politeness import MAX_REDIRECTS, Politeness
 from crawler.crawl.settings import CrawlSettings
 from crawler.crawl.summary import SessionTally, Summary
-from crawler.data import NO_EVIDENCE, LangPair
+from crawler.data import NO_EVIDENCE
 from crawler.errors import FATAL_ERRORS, BifocalError, RunError
 from crawler.extract.bounded import KILLED
 from crawler.extract.document import read_page
@@ -37,6 +37,7 @@ from crawler.fetch.errors import Failure
 from crawler.frontier.entry import Lease
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.robots import REFUSE_ALL, origin_of, rules_of
+from crawler.wanted import WantedPairs
 from crawler.warc.exchange import Exchange
 
 logger = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ class Crawl:
     def __init__(
         self,
         settings: CrawlSettings,
-        langs: LangPair,
+        langs: WantedPairs,
         seeds: Sequence[str],
         frontier: Frontier,
         intake: AsyncIntake,

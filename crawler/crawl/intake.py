@@ -20,32 +20,25 @@ from functools import partial
 from time import process_time
 from typing import Any, Self
 
-from crawler.aligner.aligner import Aligner, take_in
 from crawler.aligner.profile import AlignProfile
 from crawler.config import load_profile
-from crawler.corpus.stream import SentenceStream
-from crawler.crawl.spare_time import SpareTime
-from crawler.data import LangPair, Page, PageFacts, PairScore, PairVerdict
+from crawler.crawl.pairing import Pairing
+from crawler.data import Page, PageFacts, PairScore, PairVerdict
 from crawler.errors import FATAL_ERRORS, BifocalError
 from crawler.extract.bounded import PageReader, ReadingLimits, ReadingNote
 from crawler.extract.detectors.open import DetectorConfig, open_detector
 from crawler.extract.document import Reading, read_page
 from crawler.extract.sitemap import Sitemap
-from crawler.progress import ProgressLine, Stage, terminal, watched
+from crawler.progress import ProgressLine, terminal
 from crawler.protocols import LanguageDetector
 from crawler.rundir import RunDir
-from crawler.sinks.pairs import PairSink, read_pairs, write_pairs
-from crawler.urls import site_of
+from crawler.sinks.clusters import clusters_of, write_clusters
+from crawler.wanted import WantedPairs
 from crawler.warc.exchange import Exchange, page_of
 from crawler.warc.recovery import recover
 from crawler.warc.writer import WarcConfig, WarcWriter
 
 logger = logging.getLogger(__name__)
-
-# Pages that are paired, sentences and all, in a second of one core that others share:
-# recorded sites of 200 to 1,000 pages take 100 to 300.
-_RATE = 100
-_MANY = 10 * _RATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +46,7 @@ class IntakeConfig:
     """The settings of an intake; plain data, so that another process gets it too."""
 
     run_dir: str
-    langs: str  # as LangPair.parse reads them
+    langs: str  # as WantedPairs.parse reads them
     warc: WarcConfig
     pairs: bool = True  # setting PAIRS
     sentences: bool = True  # setting SENTENCES
@@ -153,13 +146,12 @@ class Intake:
     def __init__(
         self,
         run: RunDir,
-        langs: LangPair,
+        wanted: WantedPairs,
         writer: WarcWriter,
         counts: Counter[str],
         reader: PageReader,
         *,
-        aligner: Aligner | None,
-        sentences: SentenceStream | None,
+        pairings: Sequence[Pairing] = (),
         detector: LanguageDetector | None = None,
         readable: tuple[str, ...] = (),
     ) -> None:
@@ -167,39 +159,40 @@ class Intake:
         self._reader = reader
         self._run = run
         self._line = ProgressLine(logger, terminal())
-        self._langs = langs
+        self._wanted = wanted
         self._writer = writer
-        self._aligner = aligner
-        self._sentences = sentences
-        self._spare = SpareTime(sentences, counts) if sentences else None
+        self._pairings = pairings
         self._read_page = partial(
-            read_page, detector=detector, readable=readable, langs=tuple(langs)
+            read_page, detector=detector, readable=readable, langs=tuple(wanted)
         )
-        self._pair_sink: PairSink | None = None  # from the first pair on
 
     @classmethod
     def open(cls, config: IntakeConfig, counts: Counter[str]) -> Self:
         """Open the run's files, or go on with them; BifocalError if that cannot be."""
-        run, langs = RunDir(config.run_dir), LangPair.parse(config.langs)
-        detector = open_detector(tuple(langs), config.languages)
+        run, wanted = RunDir(config.run_dir), WantedPairs.parse(config.langs)
+        detector = open_detector(tuple(wanted), config.languages)
         for mended in recover(run.warc):  # what a process that was killed has left
             counts["warc/recovered"] += 1
             counts["warc/recovered_bytes_cut"] += mended.cut
         writer = WarcWriter(run.warc, config.warc)
-        aligner = sentences = None
-        if config.pairs:
-            profile = load_profile(AlignProfile, config.align_profile)
-            aligner = Aligner(langs, profile, store=run.aligner)
-            if config.sentences:
-                sentences = SentenceStream(run, langs)
+        profile = load_profile(AlignProfile, config.align_profile)
+        pairings = [
+            Pairing.open(
+                run.of_pair(langs, wanted),
+                langs,
+                profile,
+                counts,
+                sentences=config.sentences,
+            )
+            for langs in (wanted.pairs if config.pairs else ())
+        ]
         return cls(
             run,
-            langs,
+            wanted,
             writer,
             counts,
             PageReader(config.limits, ReadingNote.open(run.reading)),
-            aligner=aligner,
-            sentences=sentences,
+            pairings=pairings,
             detector=detector,
             readable=config.readable,
         )
@@ -235,10 +228,8 @@ class Intake:
         for item in in_hand:
             item.step(self._describe)
         self._writer.flush()
-        if self._aligner:
-            self._aligner.commit()
-        if self._sentences:
-            self._sentences.commit()
+        for pairing in self._pairings:
+            pairing.commit()
         return [item.result() for item in in_hand]
 
     def _store(self, item: _InHand) -> None:
@@ -263,11 +254,11 @@ class Intake:
         item.kept = self._keep_document(item.reading, item.page.record_id)
 
     def _keep_document(self, reading: Reading, record_id: str | None) -> bool:
-        """Keep a page of the two languages for its sentences; False: of another."""
-        kept = [d for d in reading.documents if d.lang in self._langs]
-        if self._sentences:
-            for document in kept:
-                self._sentences.take(document, record_id)
+        """Keep a page of a wanted language for its sentences; False: of another."""
+        kept = [d for d in reading.documents if d.lang in self._wanted]
+        for document in kept:
+            for pairing in self._pairings:
+                pairing.keep_text(document, record_id)
         return bool(kept)
 
     def _pair_all(self, in_hand: Sequence[_InHand]) -> None:
@@ -281,29 +272,22 @@ class Intake:
                 item.step(lambda item: self._pair([item]))
 
     def _pair(self, in_hand: Sequence[_InHand]) -> None:
-        if self._aligner:
-            found = take_in(self._aligner, [item.reading for item in in_hand])
+        for item in in_hand:
+            item.pairs = []
+        for pairing in self._pairings:
+            found = pairing.take([item.reading for item in in_hand])
             for item, pairs in zip(in_hand, found):
-                item.pairs = pairs
-            self._write([pair for pairs in found for pair in pairs])
+                item.pairs += pairs
 
     def _compare(self, item: _InHand) -> None:
         """Answer the frontier's questions, unless they are answered by the pairs."""
         found = {frozenset((pair.src_url, pair.trg_url)) for pair in item.pairs}
         asked = [urls for urls in item.answer.questions if frozenset(urls) not in found]
-        if self._aligner and asked:
-            said = self._aligner.verdicts(asked)
-            item.verdicts = tuple(PairVerdict(*u, p) for u, p in zip(asked, said))
-
-    def _write(self, pairs: Sequence[PairScore]) -> None:
-        """Append pairs to the run's file, and remember them for their sentences."""
-        if pairs:
-            if self._pair_sink is None:
-                self._pair_sink = PairSink(self._run.pairs)
-            for pair in pairs:
-                self._pair_sink.write(pair)
-            if self._spare:
-                self._spare.queue(pairs)
+        if asked and self._pairings:
+            said = zip(*(pairing.aligner.verdicts(asked) for pairing in self._pairings))
+            # each aligner knows pages of its two languages alone
+            best = [max((p for p in ps if p is not None), default=None) for ps in said]
+            item.verdicts = tuple(PairVerdict(*u, p) for u, p in zip(asked, best))
 
     def _describe(self, item: _InHand) -> None:
         """Write what was found out about a page beside it."""
@@ -315,14 +299,12 @@ class Intake:
         """Pair a page that another worker has fetched and stored."""
         reading = self._reading(page, 0)
         self._keep_document(reading, page.record_id)
-        pairs = take_in(self._aligner, [reading])[0] if self._aligner else []
-        self._write(pairs)
-        return pairs
+        return [p for pairing in self._pairings for p in pairing.take([reading])[0]]
 
     def use_spare_time(self, is_wanted: Callable[[], bool] = lambda: False) -> None:
         """Align sentences in the time that was left over, until `is_wanted`."""
-        if self._spare:
-            self._spare.look(is_wanted)
+        for pairing in self._pairings:
+            pairing.use_spare_time(is_wanted)
 
     # ------------------------------------------------------------- the end
 
@@ -332,7 +314,7 @@ class Intake:
         Each step is tried, whatever became of the one before: a disk that has no room
         for the pairs may have some for the end of the WARC file.
         """
-        stats: dict[str, Any] = {}
+        stats: Counter[str] = Counter()
         errors: list[BifocalError] = []
 
         @contextmanager
@@ -348,45 +330,25 @@ class Intake:
             self._writer.close()
         with suppress(OSError):  # there are files; an empty folder would be in the way
             self._run.warc.rmdir()
-        with tried():
-            if self._pair_sink:
-                self._pair_sink.close()
-        if aligner := self._aligner:
+        for pairing in self._pairings:
+            pairing.finish_pairs(tried, self._line)
+        if len(self._pairings) > 1:
             with tried():
-                pairs = self._watched_pairs(aligner)
-                stats["pairs"] = count = write_pairs(self._run.pairs, pairs)
-                if aligner.lexicon:
-                    aligner.lexicon.save(self._run.lexicon)
-            if self._sentences:
-                with tried():
-                    if "pairs" in stats:
-                        stage = Stage(self._line, "sentences", count, "pairs of pages")
-                        stats["sentences"] = self._sentences.finish(
-                            watched(read_pairs(self._run.pairs), stage),
-                            aligner.lexicon,
-                            self.counts,
-                        )
-                with tried():
-                    self._sentences.close()
-            with tried():
-                aligner.close()
-            stats |= aligner.counts
-        return SessionResult(stats | self.counts, next(iter(errors), None))
+                stats["clusters"] = self._join()
+        for pairing in self._pairings:
+            counted = pairing.finish(tried, self._line)
+            stats.update(counted)
+            if len(self._pairings) > 1 and "pairs" in counted:
+                stats[f"pairs/{'-'.join(pairing.langs)}"] = counted["pairs"]
+        return SessionResult({**stats, **self.counts}, next(iter(errors), None))
 
-    def _watched_pairs(self, aligner: Aligner) -> Iterator[PairScore]:
-        """The final pairs, with a word to the person who waits for them."""
-        sites = {site: sum(pages) for site, pages in aligner.store.counts().items()}
-        pages = sum(sites.values())
-        if pages >= _MANY:
-            logger.info(
-                "Making the final pairs of %s pages and their sentences: about %d s",
-                f"{pages:,}",
-                pages / _RATE,
-            )
-        stage = Stage(self._line, "final pairs", pages, "pairs")
-        return watched(
-            aligner.pairs(), stage, lambda pair: sites.pop(site_of(pair.src_url), 0)
-        )
+    def _join(self) -> int:
+        """Write the articles that the final pairs make, with what follows from them."""
+        made = [p for p in self._pairings if p.pairs is not None]
+        clusters = clusters_of((p.langs, p.found()) for p in made)
+        for pairing in made:
+            pairing.add_implied(clusters)
+        return write_clusters(self._run.clusters, tuple(self._wanted), clusters)
 
 
 def _metadata(

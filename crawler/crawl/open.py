@@ -26,18 +26,20 @@ from crawler.crawl.periodic import Clockwork, Periodic
 from crawler.crawl.settings import CrawlSettings, read_settings
 from crawler.crawl.spare_time import EVERY
 from crawler.crawl.take_over import TakeOver
-from crawler.data import LangPair
 from crawler.errors import FATAL_ERRORS, ProfileError
 from crawler.extract.bounded import ReadingLimits, ReadingNote
 from crawler.extract.detectors.open import DetectorConfig, open_detector
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
+from crawler.frontier.scorers.many_pairs import MaxOverPairs, SumOverPairs
+from crawler.frontier.scorers.remembered import RememberedLanguages
 from crawler.frontier.site_yield import RunBudget, SiteBudget, SiteYield
 from crawler.frontier.stores.open import open_frontier
-from crawler.protocols import UrlScorer
+from crawler.protocols import LearningScorer, UrlScorer
 from crawler.rundir import RunDir
 from crawler.seeds import read_seeds
 from crawler.urls import without_password
+from crawler.wanted import WantedPairs
 from crawler.warc.writer import WarcConfig
 
 
@@ -52,13 +54,13 @@ def open_crawl(
 ) -> Crawl:
     """Open a run: begin it, or go on with the one of the setting RUN_DIR.
 
-    `seeds`: as `read_seeds` takes them, or URLs; `langs`: two codes or names;
-    `settings`: by upper-case name, see `load_profile_settings`; `scope`: setting SCOPE;
-    `child`: the process of the intake, if it was started already; `about`: what else
-    run.json is to say. A mistake in any of them is a BifocalError, before anything is
-    written.
+    `seeds`: as `read_seeds` takes them, or URLs; `langs`: codes or names as
+    `crawler.wanted` reads them; `settings`: by upper-case name, see
+    `load_profile_settings`; `scope`: setting SCOPE; `child`: the process of the intake,
+    if it was started already; `about`: what else run.json is to say. A mistake in any
+    of them is a BifocalError, before anything is written.
     """
-    pair = LangPair.parse(langs)
+    wanted = WantedPairs.parse(langs)
     urls = read_seeds(seeds if isinstance(seeds, str) else ",".join(seeds))
     read = read_settings(settings)
     if read.run_dir is None:
@@ -68,22 +70,22 @@ def open_crawl(
     bounds = Scope(scope or read.scope)
     if child is None and wants_process(read):
         child = start_child(read)  # it starts while the models are read
-    scorer = build_scorer(read, pair, counts)
+    scorer = build_scorer(read, wanted, counts)
     profile = load_profile(AlignProfile, read.align_profile)
     open_detector(  # a mistake is told before anything is written
-        tuple(pair), DetectorConfig(read.language_detector, read.language_samples)
+        tuple(wanted), DetectorConfig(read.language_detector, read.language_samples)
     )
     run = read.run
-    resumed = run.open(pair)
-    frontier = build_frontier(read, pair, scorer, bounds, counts)
+    resumed = run.open(wanted)
+    frontier = build_frontier(read, wanted, scorer, bounds, counts)
     note = ReadingNote.open(run.reading)  # of a session that was killed
     note.close()
-    intake, periodic = _open_intake(read, pair, frontier, child)
+    intake, periodic = _open_intake(read, wanted, frontier, child)
     workers = frontier.workers
-    run.write(
+    run.describe(
+        wanted,
         {
             "bifocal": version("bifocal-crawler"),
-            "langs": list(pair),
             "seeds": urls,
             "scope": bounds.kind,
             "worker": workers.worker,
@@ -94,7 +96,7 @@ def open_crawl(
                 name: _shown(name, settings[name]) for name in sorted(settings)
             },
             **(about or {}),
-        }
+        },
     )
     frontier.restore()
     frontier.seed(urls)
@@ -102,7 +104,7 @@ def open_crawl(
     log = CrawlLog.open(run.crawl_log)
     return Crawl(
         read,
-        pair,
+        wanted,
         urls,
         frontier,
         intake,
@@ -119,7 +121,7 @@ def _shown(name: str, value: object) -> object:
 
 def build_frontier(
     settings: CrawlSettings,
-    langs: LangPair,
+    wanted: WantedPairs,
     scorer: UrlScorer,
     scope: Scope,
     counts: Counter[str],
@@ -138,17 +140,20 @@ def build_frontier(
         scorer,
         scope,
         max_depth=settings.frontier_max_depth,
-        sites=SiteYield(langs, budget),
+        sites=SiteYield(wanted, budget),
         budget=RunBudget(pages=settings.run_max_pages, bytes=settings.run_max_bytes),
         counts=counts,
     )
 
 
 def _open_intake(
-    settings: CrawlSettings, langs: LangPair, frontier: Frontier, child: Child | None
+    settings: CrawlSettings,
+    wanted: WantedPairs,
+    frontier: Frontier,
+    child: Child | None,
 ) -> tuple[AsyncIntake, list[Periodic]]:
     """The intake of a crawl, opened."""
-    config = _intake_config(settings, langs, frontier.workers.worker)
+    config = _intake_config(settings, wanted, frontier.workers.worker)
     run = settings.run
     if child is not None:
         process = PageProcess(child, config)
@@ -166,11 +171,11 @@ def _open_intake(
 
 
 def _intake_config(
-    settings: CrawlSettings, langs: LangPair, worker: str
+    settings: CrawlSettings, wanted: WantedPairs, worker: str
 ) -> IntakeConfig:
     return IntakeConfig(
         run_dir=str(settings.run.path),
-        langs=str(langs),
+        langs=str(wanted),
         warc=WarcConfig(
             prefix=settings.warc_prefix,
             worker=re.sub(r"[^\w.-]", "_", worker),
@@ -204,35 +209,50 @@ def _other_runs(run: RunDir, shared: str) -> list[RunDir]:
 
 
 def build_scorer(
-    settings: CrawlSettings, langs: LangPair, counts: Counter[str] | None = None
+    settings: CrawlSettings, wanted: WantedPairs, counts: Counter[str] | None = None
 ) -> UrlScorer:
-    """The scorer that URL_SCORER names, with the models that it asks for."""
+    """The scorer that URL_SCORER names, with the models that it asks for.
+
+    One that asks for two languages is made for each wanted pair, if there are several.
+    """
     path = settings.url_scorer
     kind = load_object(path)
     if not callable(getattr(kind, "score", None)):
         raise ProfileError(
             f"URL_SCORER={path}: not a scorer (name a class with a method `score`)"
         )
-    wanted = inspect.signature(kind).parameters
-    parts: dict[str, Any] = {}
-    if "langs" in wanted:
-        parts["langs"] = langs
-    if "counts" in wanted:
-        parts["counts"] = counts
-    if "max_urls" in wanted:
-        parts["max_urls"] = settings.scorer_max_urls
-    if "language_model" in wanted:
+    asked = inspect.signature(kind).parameters
+    parts: dict[str, Any] = {"langs": wanted.only, "counts": counts}
+    parts["max_urls"] = settings.scorer_max_urls
+    if "language_model" in asked:
         parts["language_model"] = build_model(settings, "language")
-    if "pair_model" in wanted:
+    if "pair_model" in asked:
         parts["pair_model"] = build_model(settings, "pair")
-    try:
-        scorer: UrlScorer = kind(**parts)
-    except TypeError as error:
-        raise ProfileError(
-            f"URL_SCORER={path}: {error} (its constructor may ask for langs,"
-            " language_model, pair_model, counts and max_urls)"
-        ) from error
-    return scorer
+
+    def build(**more: Any) -> UrlScorer:
+        given = {name: part for name, part in (parts | more).items() if name in asked}
+        try:
+            scorer: UrlScorer = kind(**given)
+        except TypeError as error:
+            raise ProfileError(
+                f"URL_SCORER={path}: {error} (its constructor may ask for langs,"
+                " language_model, pair_model, counts and max_urls)"
+            ) from error
+        return scorer
+
+    if wanted.only or "langs" not in asked:
+        return build()
+    if "language_model" in parts:
+        parts["language_model"] = RememberedLanguages(parts["language_model"])
+    # what the scorers count is of the same URLs: once is enough
+    scorers = {
+        pair: build(langs=pair, counts=Counter() if number else counts)
+        for number, pair in enumerate(wanted.pairs)
+    }
+    learning = {p: s for p, s in scorers.items() if isinstance(s, LearningScorer)}
+    if learning:
+        return SumOverPairs(learning, wanted.weights(settings.pair_weights or ""))
+    return MaxOverPairs(scorers)
 
 
 def build_model(settings: CrawlSettings, kind: Literal["language", "pair"]) -> Any:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from crawler.crawl.log import Visit
-from crawler.data import LangPair, Site
+from crawler.data import Site
 from crawler.errors import BifocalError
 from crawler.fetch.errors import cure_of
+from crawler.wanted import WantedPairs
 
 _NAMED = 5  # sites without a page that a summary names
 
@@ -28,7 +29,7 @@ class Summary:
 class SessionTally:
     """Counts the visits of a session, and says what came of them."""
 
-    def __init__(self, langs: LangPair, path: Path, *, resumed: bool) -> None:
+    def __init__(self, langs: WantedPairs, path: Path, *, resumed: bool) -> None:
         """`path`: the run directory; `resumed`: there were sessions before this one."""
         self._langs = langs
         self._path = path
@@ -74,11 +75,12 @@ class SessionTally:
         else:
             first = f"{fetched} and found {found} {seconds}."
         path = self._path
+        of_pairs = path if self._langs.only else path / "*"
         lines = [first]
         if pairs:
-            lines.append(f"  pairs   {path / 'pairs.tsv.gz'}")
+            lines.append(f"  pairs   {of_pairs / 'pairs.tsv.gz'}")
         if "sentences" in stats:
-            file = path / "sentences.tsv.gz"
+            file = of_pairs / "sentences.tsv.gz"
             lines.append(f"  text    {file} ({stats['sentences']} sentence pairs)")
         lines.append(f"  pages   {path / 'warc'}")
         lines.append(f"  log     {path / 'crawl.jsonl'}, {path / 'stats.json'}")

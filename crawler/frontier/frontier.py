@@ -127,9 +127,9 @@ class Frontier:
         langs, lang = self.sites.langs, source.lang
         if langs is None or lang is None or lang not in langs:
             return
-        declared = declared_language(link, langs)
+        declared = declared_language(link, tuple(langs))
         if (
-            declared == langs.other(lang)
+            declared in langs.partners(lang)
             and source.url in self.scope
             and self.sites.groups.declare(source.url, link.url)
         ):

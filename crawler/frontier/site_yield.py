@@ -1,8 +1,8 @@
 """What each site has cost and given: scouts, budgets, and who has to wait.
 
 With thousands of sites most have nothing to give. A site is scouted first; one whose
-pages are all in one language of the pair, or in neither, rests until the other sites
-have nothing left. linguacrawl does likewise, but never gives up a site without a page
+pages show no two languages of a wanted pair rests until the other sites have
+nothing left. linguacrawl does likewise, but never gives up a site without a page
 of the pair (docs/sources.md#other-crawlers-and-readers); here it is given up too, and
 comes back when there is time. Sites on several domains that are one
 (`crawler.groups`) have one budget.
@@ -15,8 +15,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from crawler.data import Lang, LangPair, Site
+from crawler.data import Lang, Site
 from crawler.groups import SiteGroups
+from crawler.wanted import WantedPairs
 
 # How much of the last pages' promises is kept with each request: the last 50 count.
 _KEPT = 0.98
@@ -33,8 +34,8 @@ class SiteBudget:
     pages: int = 0
     bytes: int = 0
     seconds: float = 0.0  # that its server took to answer
-    # Pages after which a site without a page in each language rests; again after
-    # each such portion when it comes back.
+    # Pages after which a site without a page in both languages of a pair rests; again
+    # after each such portion when it comes back.
     scout: int = 0
     # Requests that the next pair may cost; a site whose best URL promises less ends.
     stop_when: float = 0.0
@@ -55,8 +56,7 @@ class Spent:
     pages: int = 0
     bytes: int = 0
     seconds: float = 0.0
-    src: int = 0
-    trg: int = 0
+    langs: frozenset[Lang] = frozenset()  # wanted ones that it has shown
     woken: int = 0  # how often it came back from resting
     # Pairs that its last pages were expected to give, and those that were found.
     expected: float = 0.0
@@ -66,8 +66,7 @@ class Spent:
         self.pages += other.pages
         self.bytes += other.bytes
         self.seconds += other.seconds
-        self.src += other.src
-        self.trg += other.trg
+        self.langs |= other.langs
         self.woken += other.woken
         self.expected += other.expected
         self.pairs += other.pairs
@@ -78,7 +77,7 @@ class Spent:
 class SiteYield:
     """Counts per site, and which sites are not to be asked now."""
 
-    langs: LangPair | None = None  # None: no scouting
+    langs: WantedPairs | None = None  # None: no scouting
     budget: SiteBudget = field(default_factory=SiteBudget)
     groups: SiteGroups = field(default_factory=SiteGroups)
     spent: dict[Site, Spent] = field(default_factory=dict)
@@ -98,8 +97,8 @@ class SiteYield:
         """What one answer costs and shows."""
         if self.langs is None:
             return Spent(1, size, seconds)
-        src, trg = self.langs.src, self.langs.trg
-        return Spent(1, size, seconds, int(lang == src), int(lang == trg))
+        shown = frozenset((lang,)) if lang and lang in self.langs else frozenset()
+        return Spent(1, size, seconds, shown)
 
     def recall(self, site: Site, spent: Spent) -> None:
         """What a site has cost, by its URLs: they know better than what was saved."""
@@ -166,7 +165,7 @@ class SiteYield:
 
     def _hopeless(self, spent: Spent) -> bool:
         scout = self.budget.scout
-        if not scout or self.langs is None or (spent.src and spent.trg):
+        if not scout or self.langs is None or self.langs.among(spent.langs):
             return False
         return spent.pages >= scout * (1 + spent.woken)
 
@@ -186,12 +185,15 @@ class SiteYield:
         """The counts, as plain data."""
         return {
             site: {name: getattr(spent, name) for name in Spent.__slots__}
+            | {"langs": sorted(spent.langs)}
             for site, spent in self.spent.items()
         }
 
     def restore(self, state: dict[Site, dict[str, Any]]) -> None:
         """Take counts from `state()`."""
         for site, values in state.items():
-            self.spent[site] = Spent(**values)
+            known = {k: v for k, v in values.items() if k in Spent.__slots__}
+            langs = frozenset(known.pop("langs", ()))
+            self.spent[site] = Spent(**known, langs=langs)
         for site in state:  # all first: groups are judged by what they cost together
             self._judge(site)

@@ -117,6 +117,7 @@ def _identity(
     return {
         "inputs": [[path, _size(path)] for path in inputs],
         "langs": list(request.langs),
+        "pairs": [list(pair) for pair in request.pairs],
         "across_sites": request.across_sites,
         "documents": request.documents,
         "languages": [request.languages.name, request.languages.samples],

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +18,8 @@ from crawler.extract.convert import require_readers
 from crawler.extract.detectors.open import DetectorConfig, open_detector
 from crawler.realign.selection import pieces_of_index
 from crawler.rundir import RunDir
+from crawler.wanted import WantedPairs
 from crawler.warc.inputs import PIECE_SIZE, Piece, find_inputs, pieces_of
-
-
-def pairs_of(langs: Sequence[Lang]) -> list[LangPair]:
-    """Every combination of languages, in the order in which they were named.
-
-    >>> [str(pair) for pair in pairs_of(["en", "is", "pl"])]
-    ['en,is', 'en,pl', 'is,pl']
-    """
-    return [LangPair(src, trg) for src, trg in combinations(langs, 2)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +36,7 @@ class AlignRequest:
     documents: bool = False  # read PDF and office files, too
     languages: DetectorConfig = field(default_factory=DetectorConfig)
     piece_size: int = PIECE_SIZE  # bytes
+    wanted: tuple[LangPair, ...] = ()  # of the languages only these; (): all pairs
 
     def __post_init__(self) -> None:
         """Refuse an index without the one place of its files, and missing libraries."""
@@ -56,6 +48,11 @@ class AlignRequest:
         open_detector(self.langs, self.languages)
         if self.documents:
             require_readers()
+
+    @property
+    def pairs(self) -> tuple[LangPair, ...]:
+        """The pairs of languages that are aligned."""
+        return self.wanted or WantedPairs.parse(",".join(self.langs)).pairs
 
     def inputs(self, paths: Iterable[str]) -> list[str]:
         """The files to read; WarcError if there are none."""
@@ -73,7 +70,7 @@ class AlignRequest:
 
     def known(self) -> dict[LangPair, Lexicon | None]:
         """All pairs of the languages, and the lexicon that each starts with."""
-        return {langs: self._known(langs) for langs in pairs_of(self.langs)}
+        return {langs: self._known(langs) for langs in self.pairs}
 
     def _known(self, langs: LangPair) -> Lexicon | None:
         path = self.lexicon
@@ -96,7 +93,7 @@ class AlignRequest:
         }
 
     def _run(self, langs: LangPair, out: Path) -> RunDir:
-        return RunDir(out / "-".join(langs) if len(self.langs) > 2 else out)
+        return RunDir(out).of_pair(langs, WantedPairs(self.pairs))
 
 
 def load_lexicon(path: Path, langs: LangPair) -> Lexicon:

@@ -48,7 +48,7 @@ from crawler.realign.matching_ngrams import (
     pages_in,
 )
 from crawler.realign.plan import Sizes, align_pages
-from crawler.realign.request import AlignRequest, pairs_of
+from crawler.realign.request import AlignRequest
 from crawler.realign.steps import Extraction, Extractor, align_group, extract
 from crawler.warc.inputs import Piece, Revisits
 
@@ -123,7 +123,7 @@ class SparkCluster:
     def __init__(self, context: Any, request: AlignRequest) -> None:
         self.context = context
         self.profile = request.profile
-        self.pairs = pairs_of(request.langs)
+        self.pairs = request.pairs
         self.records: Any = None
         self.sizes: Mapping[int, dict[str, Sizes]] = {}
         self._langs = request.langs
@@ -137,6 +137,7 @@ class SparkCluster:
         read = partial(
             _records,
             langs=self._langs,
+            pairs=self.pairs,
             documents=self._documents,
             languages=self._languages,
             run=uuid4().hex,
@@ -306,6 +307,7 @@ def _records(
     revisits: Any = None,
     *,
     langs: Sequence[Lang],
+    pairs: Sequence[LangPair],
     documents: bool,
     languages: DetectorConfig,
     run: str,
@@ -313,7 +315,6 @@ def _records(
     """The records of some pieces, for each pair of languages that they concern."""
     extractor = Extractor(langs, documents=documents, languages=languages)
     wanted: Revisits | None = None if revisits is None else revisits.value
-    pairs = list(enumerate(pairs_of(langs)))
     for piece in pieces:
         extraction = Extraction()
         about = f"{run} {piece} {revisits is None}"
@@ -321,7 +322,7 @@ def _records(
         note = ReadingNote.open(Path(gettempdir(), f"bifocal-{name}.reading"))
         reader = PageReader(note=note)
         for record in extract(piece, extractor, extraction, wanted, reader):
-            for number, pair in pairs:
+            for number, pair in enumerate(pairs):
                 if record.lang is None or record.lang in pair:
                     yield (number, record.group), tuple(record[1:])
         reader.close()

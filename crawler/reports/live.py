@@ -84,9 +84,8 @@ class LiveRun:
 
     def recent_pairs(self, most: int = 5) -> list[PairScore]:
         """The pairs that were written last."""
-        if not self.run.pairs.exists():
-            return []
-        return list(deque(read_pairs(self.run.pairs), maxlen=most))
+        files = [run.pairs for run in self.run.by_pair() if run.pairs.exists()]
+        return [p for f in files for p in deque(read_pairs(f), maxlen=most)][-most:]
 
     def best(self, most: int = 5) -> list[tuple[str, int, int]]:
         """(site, pairs, downloads), most pairs first."""

@@ -43,7 +43,7 @@ def write_report(
     score. Marks of a person are read from marks.tsv of each run. Raises RunDirError for
     a folder that is not a run and for a page that cannot be written.
     """
-    views = [RunView.read(run, gold, most) for run in runs]
+    views = [RunView.read(r, gold, most) for run in runs for r in run.by_pair()]
     with atomic_text(out) as file:
         _write(file, views, recording)
 

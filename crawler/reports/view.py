@@ -85,7 +85,7 @@ class RunView:
         RunDirError if it is not a run.
         """
         about = run.read()
-        langs = LangPair(*about["langs"])
+        langs = run.langs()
         visits = read_visits(run.crawl_log) if run.crawl_log.exists() else ()
         pairs = list(read_pairs(run.pairs)) if run.pairs.exists() else []
         return cls(

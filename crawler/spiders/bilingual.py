@@ -19,18 +19,18 @@ from twisted.python.failure import Failure
 from crawler.components.bridge import FETCH, exchange_of
 from crawler.crawl.child import Child
 from crawler.crawl.crawl import Crawl, Fetch
-from crawler.data import LangPair
 from crawler.errors import BifocalError, UsageError
 from crawler.fetch.errors import FetchError
 from crawler.seeds import read_seeds
+from crawler.wanted import WantedPairs
 
 
 class BilingualSpider(Spider):
-    """Crawls for pages of two languages that are translations of each other.
+    """Crawls for pages of two languages or more that are translations of each other.
 
-    `seeds`: a file, a comma list of URLs, or `-`; `langs`: two codes or names;
-    `scope`: site, host or path (setting SCOPE). `child`: the process of the intake, if
-    the command has started it.
+    `seeds`: a file, a comma list of URLs, or `-`; `langs` or `pairs`: languages as
+    `crawler.wanted` reads them; `scope`: site, host or path (setting SCOPE). `child`:
+    the process of the intake, if the command has started it.
     """
 
     name = "bilingual"
@@ -41,6 +41,7 @@ class BilingualSpider(Spider):
         seeds: str = "",
         langs: str = "",
         scope: str = "",
+        pairs: str = "",
         child: Child | None = None,
         **kwargs: Any,
     ) -> None:
@@ -48,10 +49,10 @@ class BilingualSpider(Spider):
         if kwargs or isinstance(child, str):
             raise UsageError(
                 f"unknown argument -a {min(kwargs, default='child')} (there are seeds,"
-                " langs and scope; settings are given by -s)"
+                " langs, pairs and scope; settings are given by -s)"
             )
         super().__init__()
-        self.langs = str(LangPair.parse(langs))
+        self.langs = str(WantedPairs.parse(langs, pairs))
         self.seeds = read_seeds(seeds)
         self.scope = scope
         self.child = child

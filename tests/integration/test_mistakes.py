@@ -20,8 +20,8 @@ ALIGN = f"align {WORLD} --langs en,is --out new"
 MISTAKES = [
     # verbs and options
     ("crwal seeds.txt", 2, "did you mean 'crawl'?"),
-    ("crawl", 2, "required: seeds, --langs"),
-    ("crawl seeds.txt", 2, "required: --langs"),
+    ("crawl", 2, "required: seeds"),
+    ("crawl seeds.txt", 2, "write langs=en,is"),
     (f"{CRAWL} --profile focussed", 2, "did you mean 'focused'?"),
     (f"{CRAWL} --scope everywhere", 2, "there are site, host, path"),
     (f"{ALIGN} --jobs two", 2, "--jobs: 'two' is not a whole number"),
@@ -38,7 +38,10 @@ MISTAKES = [
     ("crawl seeds.txt --langs en", 2, "write langs=en,is"),
     ("crawl seeds.txt --langs en,icelandish", 2, "did you mean 'icelandic'?"),
     ("crawl seeds.txt --langs en,English", 2, "name two different ones"),
-    ("crawl seeds.txt --langs en,is,de", 2, "expected two languages"),
+    ("crawl seeds.txt --langs en,is,en", 2, "names a language twice"),
+    ("crawl seeds.txt --langs en:", 2, "write langs=en:de,fr,it"),
+    ("crawl seeds.txt --pairs en,fi", 2, "write pairs=en-fi,sv-fi"),
+    ("crawl seeds.txt --langs any", 2, "write langs=en,is"),
     (f"align {WORLD} --langs en,xx --out new", 2, "give an ISO 639-1 or 639-3 code"),
     ("corpus run --langs en,de --out new", 1, "this run is for en,is, not for en,de"),
     # seeds

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.data import FrontierEntry, LangPair, Link, PageFacts, StoredUrl
+from crawler.data import FrontierEntry, Link, PageFacts, StoredUrl
 from crawler.errors import FrontierError, UsageError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
@@ -23,6 +23,7 @@ from crawler.frontier.scorers.papers import UniformScorer
 from crawler.frontier.site_yield import RunBudget, SiteBudget, SiteYield
 from crawler.frontier.stores.open import open_frontier
 from crawler.frontier.stores.redis import RedisFrontier
+from crawler.wanted import WantedPairs
 from tests.commands import bifocal
 from tests.redis_server import RedisServer
 
@@ -300,7 +301,7 @@ def test_a_site_keeps_its_budget_when_it_changes_hands(run):
     """Pages, bytes and seconds follow from what is known of its URLs."""
 
     def frontier(worker: str) -> Frontier:
-        sites = SiteYield(LangPair("en", "is"), SiteBudget(pages=4, bytes=10_000))
+        sites = SiteYield(WantedPairs.parse("en,is"), SiteBudget(pages=4, bytes=10_000))
         scope = Scope("site")
         store = run(worker, pause=0)
         return Frontier(store, UniformScorer(), scope, sites=sites)
@@ -335,7 +336,7 @@ def test_a_site_rests_until_no_worker_has_a_better_one(run):
     """With a scout of two pages; what shows both languages is asked first."""
 
     def frontier(worker: str) -> Frontier:
-        sites = SiteYield(LangPair("en", "is"), SiteBudget(scout=2))
+        sites = SiteYield(WantedPairs.parse("en,is"), SiteBudget(scout=2))
         return Frontier(
             run(worker, pause=0), UniformScorer(), Scope("site"), sites=sites
         )

@@ -201,8 +201,8 @@ class AdaptiveScorer:
         touched: dict[UrlRecord, None] = {}
         for pair in pairs:
             src, trg = self.known.get(pair.src_url), self.known.get(pair.trg_url)
-            if src is None or trg is None:
-                continue
+            if src is None or trg is None or NEITHER in (src.outcome, trg.outcome):
+                continue  # not known any more, or a pair of other languages
             self.trials.credit(PairVerdict(src.url, trg.url, 1.0))
             self._align(src, trg, touched)
             for url in (src, trg):

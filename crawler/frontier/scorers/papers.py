@@ -8,15 +8,14 @@ around them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from crawler.data import Lang, LangPair, Link, PageFacts, ScoredUrl
+from crawler.data import LangPair, Link, PageFacts, ScoredUrl
+from crawler.frontier.scorers.remembered import RememberedLanguages
 from crawler.protocols import UrlLanguageModel, UrlPairModel
 
 # Any constant: equal scores come out in the order in which they went in.
 UNIFORM_SCORE = 0.5
-# URLs whose languages are kept: about 50 MB.
-_REMEMBERED = 100_000
 
 
 class UniformScorer:
@@ -43,9 +42,8 @@ class ProductScorer:
     ) -> None:
         """Take the languages of the crawl and the two models."""
         self.langs = langs
-        self.language_model = language_model
+        self.language_model = RememberedLanguages(language_model)
         self.pair_model = pair_model
-        self._languages: dict[str, Mapping[Lang, float]] = {}
 
     def score(self, source: PageFacts, links: Sequence[Link]) -> list[ScoredUrl]:
         """Score a page's links as one batch per model."""
@@ -54,7 +52,7 @@ class ProductScorer:
             if source.lang is not None and source.lang in self.langs
             else tuple(self.langs)
         )
-        languages = self._predict([link.url for link in links])
+        languages = self.language_model.predict([link.url for link in links])
         parallel = self.pair_model.predict([(source.url, link.url) for link in links])
         scored = []
         for link, distribution, p_parallel in zip(
@@ -69,14 +67,3 @@ class ProductScorer:
                 )
             )
         return scored
-
-    def _predict(self, urls: Sequence[str]) -> list[Mapping[Lang, float]]:
-        """P(language | URL), remembered: the links of a site repeat on its pages."""
-        new = [url for url in dict.fromkeys(urls) if url not in self._languages]
-        if len(self._languages) + len(new) > _REMEMBERED:
-            self._languages.clear()
-            new = list(dict.fromkeys(urls))
-        if new:
-            said = self.language_model.predict(new)
-            self._languages.update(zip(new, said, strict=True))
-        return [self._languages[url] for url in urls]

@@ -4,12 +4,12 @@ import pytest
 
 from crawler.crawl.open import build_model, build_scorer, open_crawl
 from crawler.crawl.settings import CrawlSettings, load_profile_settings, read_settings
-from crawler.data import LangPair
 from crawler.errors import LanguageError, ProfileError, SeedError
 from crawler.frontier.scorers.papers import ProductScorer, UniformScorer
+from crawler.wanted import WantedPairs
 from models.rules import UrlPairRules
 
-PAIR = LangPair("en", "is")
+PAIR = WantedPairs.parse("en,is")
 RULES = {
     "URL_LANGUAGE_MODEL": "models.rules.UrlLanguageRules",
     "URL_PAIR_MODEL": "models.rules.UrlPairRules",
@@ -24,7 +24,7 @@ def test_a_scorer_gets_what_it_asks_for_by_name():
     path = "crawler.frontier.scorers.papers.ProductScorer"
     scorer = build_scorer(settings(URL_SCORER=path), PAIR)
     assert isinstance(scorer, ProductScorer)
-    assert scorer.langs == PAIR
+    assert scorer.langs == PAIR.only
     assert isinstance(scorer.pair_model, UrlPairRules)
 
 

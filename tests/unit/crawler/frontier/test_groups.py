@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.data import LangPair, Link, PageFacts, ScoredUrl
+from crawler.data import Link, PageFacts, ScoredUrl
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.scorers.adaptive import AdaptiveScorer
@@ -15,14 +15,15 @@ from crawler.frontier.stores.sqlite import SqliteFrontier
 from crawler.groups import SiteGroups
 from crawler.protocols import UrlScorer
 from crawler.urls import site_of
+from crawler.wanted import WantedPairs
 from models.rules import UrlLanguageRules, UrlPairRules
 
-LANGS = LangPair("en", "is")
+LANGS = WantedPairs.parse("en,is")
 HOME, THEIRS = "https://example.com/", "https://www.example.is/"
 
 
 def adaptive() -> AdaptiveScorer:
-    return AdaptiveScorer(LANGS, UrlLanguageRules(), UrlPairRules())
+    return AdaptiveScorer(LANGS.pairs[0], UrlLanguageRules(), UrlPairRules())
 
 
 def frontier_of(

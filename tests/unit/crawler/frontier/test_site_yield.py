@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-from crawler.data import LangPair, Link, PageFacts
+from crawler.data import Link, PageFacts
 from crawler.frontier.frontier import Frontier, Lease
 from crawler.frontier.scope import Scope
 from crawler.frontier.scorers.papers import UniformScorer
 from crawler.frontier.site_yield import SiteBudget, SiteYield, Spent
 from crawler.frontier.stores.memory import MemoryFrontier
 from crawler.urls import site_of
+from crawler.wanted import WantedPairs
 
-LANGS = LangPair("en", "is")
+LANGS = WantedPairs.parse("en,is")
 
 
 def crawl(budget: SiteBudget, langs_of: dict[str, list[str]]) -> list[str]:

@@ -10,8 +10,8 @@ from crawler.aligner.profile import AlignProfile
 from crawler.data import LangPair, Page, PairScore
 from crawler.extract.document import read_page
 from crawler.realign.records import PageRecord, decode, encode
-from crawler.realign.request import pairs_of
 from crawler.realign.steps import Extraction, Extractor, align_group, extract
+from crawler.wanted import WantedPairs
 from crawler.warc.inputs import Piece
 from crawler.warc.text_columns import PlainText
 from tests.worlds import build_site, write_warc
@@ -88,7 +88,7 @@ def test_all_languages_at_once_give_the_pairs_of_each_two():
     site = build_site(langs=("en", "is", "es", "fr"), concepts=15, hreflang=True)
     pages = list(site.pages())
     together = records_of(pages, ("en", "is", "es", "fr"))
-    for langs in pairs_of(("en", "is", "es", "fr")):
+    for langs in WantedPairs.parse("en,is,es,fr").pairs:
         alone = paired(records_of(pages, tuple(langs)), langs)
         assert paired(together, langs) == alone
         assert {(p.src_url, p.trg_url) for p in alone} == site.gold(*langs)
