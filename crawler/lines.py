@@ -15,6 +15,8 @@ from typing import Any, Protocol
 # direction of all that follows them (Unicode TR 36, section 2.4).
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
+_EMPTY = frozenset((b"\n", b"\r\n"))
+
 
 class Lines(Protocol):
     """A binary file, packed or not."""
@@ -24,17 +26,29 @@ class Lines(Protocol):
         ...
 
 
-def bounded_lines(file: Lines, limit: int) -> Iterator[bytes | None]:
+def bounded_lines(
+    file: Lines, limit: int, *, parallel: bool = True
+) -> Iterator[bytes | None]:
     r"""The lines of a file, with their ends; None stands for one of over `limit` bytes.
 
     A longer line is passed over in pieces, so it takes time and no memory. The file
-    stands behind a line when that line is given.
+    stands behind a line when that line is given. `parallel`: each line has its place,
+    as in files whose lines belong together; without, the first of some empty lines in a
+    row stands for all of them, so that a flood of them costs no more than its reading.
 
     >>> import io
     >>> list(bounded_lines(io.BytesIO(b"one\ntoo long\ntwo"), 5))
     [b'one\n', None, b'two']
+    >>> list(bounded_lines(io.BytesIO(b"one\n\n\n\ntwo"), 5, parallel=False))
+    [b'one\n', b'\n', b'two']
     """
     while line := file.readline(limit):
+        if not parallel and line in _EMPTY:
+            yield line
+            while (line := file.readline(limit)) in _EMPTY:
+                pass
+            if not line:
+                return
         if len(line) < limit or line.endswith(b"\n"):
             yield line
             continue

@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 
 # A line has a URL or two of at most 2,000 characters each and some fifteen numbers.
 _MAX_LINE = 65_536  # bytes
+_MIN_LINE = len('{"url":"","site":"","status":0,"time":""}')
 # What may become an unprintable character: escapes, and raw bytes.
 _SUSPICIOUS = re.compile(
     rb"\\[ubfnrt]|[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2[\x80\x81]"
@@ -64,7 +65,7 @@ def visits_of(file: IO[bytes]) -> Iterator[Visit | None]:
     A last line without its end is being written: it is left out. The file stands behind
     a line when its visit is given.
     """
-    for line in bounded_lines(file, _MAX_LINE):
+    for line in bounded_lines(file, _MAX_LINE, parallel=False):
         if line is None:
             yield None
         elif not line.endswith(b"\n"):
@@ -74,6 +75,8 @@ def visits_of(file: IO[bytes]) -> Iterator[Visit | None]:
 
 
 def _visit(line: bytes) -> Visit | None:
+    if len(line) < _MIN_LINE:
+        return None
     try:
         if _SUSPICIOUS.search(line):
             return msgspec.convert(printable_values(msgspec.json.decode(line)), Visit)

@@ -106,8 +106,11 @@ def rules_of(status: int, body: bytes) -> RobotsRules:
     if 200 <= status < 300:
         text = body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace").lstrip("\ufeff")
         lines = text.replace("\x00", "").splitlines()
+        rules: dict[tuple[str, ...], list[str]] = {}
+        for agents, theirs in _groups(lines):
+            rules.setdefault(agents, []).extend(theirs)
         return RobotsRules(
-            tuple(_groups(lines)),
+            tuple(Group(agents, tuple(theirs)) for agents, theirs in rules.items()),
             sitemaps=tuple(_sitemaps(lines)),
             size=min(len(body), MAX_ROBOTS_BYTES),
         )
@@ -122,13 +125,13 @@ def _fields(lines: list[str]) -> Iterator[tuple[str, str, str]]:
             yield found[1].lower(), found[2].strip(), bare
 
 
-def _groups(lines: list[str]) -> Iterator[Group]:
+def _groups(lines: list[str]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
     agents: dict[str, None] = {}  # in their order
     rules: list[str] = []
     for name, value, line in _fields(lines):
         if name in _AGENT:
             if rules:
-                yield Group(tuple(agents), tuple(rules))
+                yield tuple(agents), rules
                 agents, rules = {}, []
             # wildcards mean nothing in a name but by itself
             agents[
@@ -137,7 +140,7 @@ def _groups(lines: list[str]) -> Iterator[Group]:
         elif agents and name not in _SITE_WIDE:
             rules.append(line)
     if agents:
-        yield Group(tuple(agents), tuple(rules))
+        yield tuple(agents), rules
 
 
 def _sitemaps(lines: list[str]) -> Iterator[str]:

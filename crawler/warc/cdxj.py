@@ -147,7 +147,7 @@ def write_cdxj(lines: Iterable[str], path: Path) -> None:
 def read_cdxj(path: Path) -> Iterator[IndexEntry | None]:
     """The entries of a CDXJ file; None for each line that has another form."""
     with path.open("rb") as file:
-        for line in bounded_lines(file, MAX_LINE):
+        for line in bounded_lines(file, MAX_LINE, parallel=False):
             yield parse_cdxj(line.decode("utf-8", "replace")) if line else None
 
 

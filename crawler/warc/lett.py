@@ -42,7 +42,7 @@ class LettPage:
 
 def read_lett(file: Lines, counts: Counter[str]) -> Iterator[LettPage]:
     """The pages of a .lett file; `counts` has `rows`, and `bad/REASON` of each kind."""
-    for line in bounded_lines(file, MAX_LINE):
+    for line in bounded_lines(file, MAX_LINE, parallel=False):
         counts["rows"] += 1
         if line is None:
             counts["bad/too long"] += 1
