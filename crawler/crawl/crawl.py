@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any
 
 from crawler.crawl.follow import Follower
@@ -273,7 +273,7 @@ class Crawl:
         self, lease: Lease, exchange: Exchange, found: IntakeResult, seconds: float
     ) -> None:
         """Steps 3 to 6: the page is done, and its links go to the frontier."""
-        self._polite.was_read(lease, found.seconds)
+        started = process_time()
         if found.location is None:
             size = found.size
             self.frontier.fetched(lease, found.page, size=size, seconds=seconds)
@@ -281,6 +281,7 @@ class Crawl:
         links = self._follower.follow(lease, found)
         self.frontier.paired(found.pairs)
         self.frontier.judged(found.verdicts)
+        self._polite.was_read(lease, found.seconds + process_time() - started)
         added = self.counts["frontier/added"] - known
         more = {"links": len(links), "added": added}
         self._tell(Visit.of_result(lease, exchange, found, **more))

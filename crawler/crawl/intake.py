@@ -84,7 +84,7 @@ class IntakeResult:
     location: str | None = None  # where a redirect leads
     reason: str | None = None  # why it was not kept; None: it was
     size: int = 0  # bytes of the body, decoded
-    # of processor time that reading it took
+    # of processor time that it took, from the WARC file to the pairs
     seconds: float = field(default=0.0, compare=False)
     pairs: tuple[PairScore, ...] = ()  # that it completes
     verdicts: tuple[PairVerdict, ...] = ()  # on the questions, but those pairs
@@ -110,10 +110,16 @@ class _InHand:
     pairs: list[PairScore] = field(default_factory=list)
     verdicts: tuple[PairVerdict, ...] = ()
 
+    @property
+    def size(self) -> int:
+        """Bytes of the body, decoded."""
+        return len(self.page.body) if self.page else 0
+
     def step(self, step: Callable[[_InHand], None]) -> None:
         """Take a step, if there was no error; FATAL_ERRORS are raised."""
         if self.reading.reason and self.reading.reason.startswith("failed/"):
             return
+        started = process_time()
         try:
             step(self)
         except FATAL_ERRORS:
@@ -122,6 +128,8 @@ class _InHand:
             url = self.answer.exchange.url
             logger.warning("cannot take in %s: %r", url, error, exc_info=True)
             self.reading = Reading(reason=f"failed/{type(error).__name__}")
+        finally:
+            self.seconds += process_time() - started
 
     def result(self) -> IntakeResult:
         """What the frontier is told."""
@@ -133,7 +141,7 @@ class _InHand:
             sitemap=reading.sitemap,
             location=reading.location,
             reason=reading.reason or (None if self.kept else "language"),
-            size=len(self.page.body) if self.page else 0,
+            size=self.size,
             seconds=self.seconds,
             pairs=tuple(self.pairs),
             verdicts=self.verdicts,
@@ -237,9 +245,7 @@ class Intake:
 
     def _read(self, item: _InHand) -> None:
         assert item.page
-        started = process_time()
         item.reading = self._reading(item.page, item.answer.depth)
-        item.seconds = process_time() - started
 
     def _reading(self, page: Page, depth: int) -> Reading:
         """What the page holds; one that breaks the reader is stored all the same."""
@@ -274,10 +280,14 @@ class Intake:
     def _pair(self, in_hand: Sequence[_InHand]) -> None:
         for item in in_hand:
             item.pairs = []
+        started = process_time()
         for pairing in self._pairings:
             found = pairing.take([item.reading for item in in_hand])
             for item, pairs in zip(in_hand, found):
                 item.pairs += pairs
+        share = (process_time() - started) / max(1, sum(item.size for item in in_hand))
+        for item in in_hand:
+            item.seconds += share * item.size
 
     def _compare(self, item: _InHand) -> None:
         """Answer the frontier's questions, unless they are answered by the pairs."""

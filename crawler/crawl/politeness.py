@@ -26,9 +26,9 @@ MAX_REDIRECTS = 5
 # Of the robots.txt of a site, so many are looked for on other sites, and nowhere but at
 # their /robots.txt: a site with a thousand hosts would else ask others in our name.
 _ROBOTS_ELSEWHERE = 5
-# What one site takes of the reader: so many seconds, then a share of the time. Pages of
-# a site take 10 ms in the middle; 5 MB of hostile ones take 2 s.
-_FREE_SECONDS, _TIMES = 2.0, 10
+# What one site takes of our processor time: so many seconds, then one part in so many
+# and one. Pages of a site take 10 ms in the middle; 5 MB of hostile ones take 2 s.
+_FREE_SECONDS, _TIMES = 0.5, 12
 # A longer Retry-After (seconds) is cut to this: another try then costs little.
 _MAX_RETRY_AFTER = 600
 # RETRY_WAIT doubles with each error of a site in a row, so often at most; and pauses
@@ -155,10 +155,10 @@ class Politeness:
         self._wait(lease.site, ours)
 
     def was_read(self, lease: Lease, seconds: float) -> None:
-        """Let a site wait whose pages keep the reader from those of the others.
+        """Let a site wait whose pages keep us from those of the others.
 
-        `seconds`: of processor time, that a page took. Without DOWNLOAD_DELAY nobody is
-        spared.
+        `seconds`: of processor time, that a page took, its pairs and its links. Without
+        DOWNLOAD_DELAY nobody is spared.
         """
         self._reading[lease.site] += round(1000 * seconds)
         if (

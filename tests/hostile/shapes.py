@@ -209,6 +209,7 @@ PAGES: dict[str, Shape] = {
     "links_escaped_marks": numbered("<a href='http://a{}" + "%CC%81" * 300 + "/'>x"),
     "links_dots": numbered("<a href='" + "../" * 600 + "{}'>x</a>"),
     "links_dots_long": one("<a href='", "../", "'>x"),
+    "links_dots_unclosed": one("<a href='", "../", ""),
     "links_slashes": one("<a href='", "/", "'>x"),
     "links_backslashes": one("<a href='", "\\", "'>x"),
     "links_tabs": one("<a href='/", "\t", "'>x"),
