@@ -246,22 +246,23 @@ def chapters(text: TrueText) -> list[TrueText]:
     found = []
     for start in range(0, len(text.gold), CHAPTER):
         beads = text.gold[start : start + CHAPTER]
-        numbers = [sorted(n for bead in beads for n in bead[k]) for k in (0, 1)]
-        first = [side[0] if side else 0 for side in numbers]
-        found.append(
-            TrueText(
-                [text.src[n] for n in numbers[0]],
-                [text.trg[n] for n in numbers[1]],
-                [
-                    (
-                        tuple(n - first[0] for n in src),
-                        tuple(n - first[1] for n in trg),
-                    )
-                    for src, trg in beads
-                ],
-            )
+        (src, ours), (trg, theirs) = (
+            _part(lines, [n for bead in beads for n in bead[k]])
+            for k, lines in enumerate((text.src, text.trg))
         )
+        gold = [
+            (tuple(ours[n] for n in bead[0]), tuple(theirs[n] for n in bead[1]))
+            for bead in beads
+        ]
+        found.append(TrueText(src, trg, gold))
     return found
+
+
+def _part(
+    lines: Sequence[str], numbers: Iterable[int]
+) -> tuple[list[str], dict[int, int]]:
+    chosen = sorted(set(numbers))
+    return [lines[n] for n in chosen], {n: place for place, n in enumerate(chosen)}
 
 
 def is_closed(bead: Pair) -> bool:

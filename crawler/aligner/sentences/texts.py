@@ -21,12 +21,18 @@ from crawler.aligner.sentences.aligner import SentencesConfig, costs_of
 from crawler.aligner.sentences.beads import Bead, Pair
 from crawler.aligner.sentences.costs.lexicon import LexiconCostConfig
 from crawler.aligner.sentences.dynamic import WHOLE_TEXTS, align
+from crawler.aligner.sentences.links import LinksConfig
 from crawler.aligner.sentences.quality import QualityModel, usual_ratio
 from crawler.aligner.sentences.split import Side, size_of
 from crawler.aligner.words import WordIds
 from crawler.data import LangPair, Score
 
-WHOLE = SentencesConfig(path=WHOLE_TEXTS, lexicon=LexiconCostConfig(first=0.7))
+# A lexicon says less than the text's own beads do, or one that was learned from the
+# same texts, block by block, would be worse than none.
+WHOLE = SentencesConfig(
+    path=WHOLE_TEXTS,
+    lexicon=LexiconCostConfig(first=0.7, links=LinksConfig(lexicon_explains=0.3)),
+)
 
 Text = tuple[Sequence[str], Sequence[str]]  # sentences of src, of trg
 
