@@ -5,6 +5,10 @@ the expected number of new pairs of all the wanted pairs of languages together. 
 pair has a scorer of its own, which knows nothing of the others, and an accepted pair of
 pages teaches the scorer of its two languages alone (`AdaptiveScorer.paired`). Memory
 and time grow with the number of wanted pairs.
+
+Pairs whose other half is in hand add up. Where the other halves are still to be
+fetched, one pair costs two downloads, but k pairs of one page cost k + 1: a page that
+is worth e to each of k pairs is worth 2·k·e / (k + 1) to all of them.
 """
 
 from __future__ import annotations
@@ -46,7 +50,7 @@ class MaxOverPairs:
 
 
 class SumOverPairs:
-    """The sum of what a URL is worth to each pair; the evidence says how much to which.
+    """What a URL is worth to all pairs; the evidence says how much to which.
 
     `weights`: what a new pair of these languages counts.
     """
@@ -127,12 +131,27 @@ class SumOverPairs:
     def _sum(self, link: Link, known: Mapping[int, ScoredUrl]) -> ScoredUrl:
         """The worth of a URL; `known`: by number, what some scorers have said now."""
         worth: dict[str, Score] = {}
+        pending: list[Score] = []
         reasons: Mapping[str, float] = {}
         for number, scorer in enumerate(self._scorers):
             said = known.get(number) or scorer.current(ScoredUrl(link, 0.0))
             link = said.link
             reasons = reasons or said.evidence
-            worth[self._names[number]] = self._weights[number] * said.score
+            worth[self._names[number]] = value = self._weights[number] * said.score
+            if _is_pending(said.evidence):
+                pending.append(value)
+        shared = sum(pending)
         total = sum(worth.values())
+        if shared:  # see above; for one pair nothing changes
+            total += shared * (2 / (1 + shared / max(pending)) - 1)
         # the reason why a URL is worth nothing is the evidence of any scorer
         return ScoredUrl(link, total, worth if total else reasons or worth)
+
+
+def _is_pending(evidence: Mapping[str, float]) -> bool:
+    """Whether a score is of a page whose other half must be fetched, too."""
+    complete = evidence.get("complete")
+    if complete is None:
+        return False
+    together, explore = evidence.get("together", 0.0), evidence.get("explore", 0.0)
+    return complete < max(together / 2, explore)
