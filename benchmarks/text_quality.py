@@ -2,6 +2,7 @@
 
     python -m benchmarks.text_quality encodings [--catalogues /usr/share/locale]
     python -m benchmarks.text_quality languages WORLDS [--sites SITE ...]
+    python -m benchmarks.text_quality close [--catalogues /usr/share/locale]
     python -m benchmarks.text_quality extraction SET
 
 `encodings`: pages of 60 words and a little more, made of the translated messages that a
@@ -12,6 +13,11 @@ whose text the corpus would take. UTF-8 pages beside them must stay as they are.
 
 `languages`: the pages of the true pairs of recorded sites (`benchmarks/worlds.py` says
 what WORLDS holds): in how many is the language the true one?
+
+`close`: pages of 60 words in languages that detectors confuse, made of the same
+messages, in a crawl for English and the language: how many are taken for another one,
+if the page declares its language, if its address names it, and if neither does? (There
+a page in either of hr, bs, sr and cnr is in the one that the crawl looks for.)
 
 `extraction`: a set of pages with their main text, in the format of
 scrapinghub/article-extraction-benchmark: precision and recall of the blocks that are
@@ -268,6 +274,56 @@ def of_languages(worlds: Path, sites: list[str] | None) -> dict[str, Any]:
     return rows
 
 
+# ----------------------------------------------------------- close languages
+
+# Locales of languages that detectors take for each other.
+CLOSE = (
+    "da nb nn",
+    "cs sk",
+    "id ms",
+    "gl pt",
+    "ca oc",
+    "is fo",
+    "bg mk",
+    "hr bs sr sr@latin",
+    "ur hi",
+)
+_CLOSE_PAGES = 100  # of each language
+
+
+def of_close_languages(folder: Path) -> dict[str, Any]:
+    """Shares of pages that are taken for another language, by group and by hint."""
+    rows: dict[str, Any] = {}
+    for group in CLOSE:
+        counts = Counter[str]()
+        for locale in group.split():
+            code = locale.partition("@")[0]
+            lang = known_code(code)
+            assert lang
+            pages = list(pages_of(messages(folder, locale), locale))[:_CLOSE_PAGES]
+            for text in pages:
+                body = text.encode()
+                declared = body.replace(b"<html>", f"<html lang={code}>".encode())
+                cases = {
+                    "declared": (declared, "x7"),
+                    "address": (body, f"{code}/x7"),
+                    "neither": (body, "x7"),
+                }
+                counts["pages"] += 1
+                for case, (page_body, path) in cases.items():
+                    page = Page(
+                        f"https://example.org/{path}", 200, (), page_body, NO_DATE
+                    )
+                    document = read_page(page, langs=("en", lang)).document
+                    counts[case] += document is None or document.lang != lang
+        rows[group] = {"pages": counts["pages"]} | {
+            case: round(counts[case] / max(1, counts["pages"]), 4)
+            for case in ("declared", "address", "neither")
+        }
+        print(group, rows[group], flush=True)
+    return rows
+
+
 # ---------------------------------------------------------------- extraction
 
 
@@ -308,7 +364,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("encodings", "languages", "extraction"))
+    parser.add_argument(
+        "what", choices=("encodings", "languages", "close", "extraction")
+    )
     parser.add_argument("folder", type=Path, nargs="*", help="WORLDS, or SET")
     parser.add_argument(
         "--catalogues", type=Path, default=Path("/usr/share/locale"), help="MO files"
@@ -319,6 +377,8 @@ def main() -> None:
     facts = machine("pycld2", "selectolax")
     if args.what == "encodings":
         figures = of_encodings(args.catalogues)
+    elif args.what == "close":
+        figures = of_close_languages(args.catalogues)
     elif args.what == "languages":
         figures = {f.name: of_languages(f, args.sites) for f in args.folder}
     else:

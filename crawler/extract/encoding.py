@@ -9,6 +9,7 @@ millisecond or two, which only pages that are not UTF-8 pay.
 from __future__ import annotations
 
 import codecs
+from collections.abc import Mapping
 
 # Encodings that pages without a declaration are in. Others are as likely to be read
 # into a page by mistake (DOS, EBCDIC) as to be what it is in.
@@ -35,6 +36,10 @@ _LITTLE, _FEW = 100, 3
 # So much better must another encoding read than the declared one. Of the pages above
 # the true encoding was never behind by more than 0.00001.
 _BETTER = 1.005
+# What reads worse in every encoding is in a language that chardet does not know, such as
+# Albanian, and most likely in the encoding that most are in. Of 984 pages of 60 words
+# in 42 other languages none is lost by it, of 384 texts of 100 bytes four.
+_STRANGER = 0.11
 # Fewer bytes may be UTF-8 by accident in an encoding of several bytes a character.
 _ACCIDENT = 12
 
@@ -63,8 +68,7 @@ def best_encoding(body: bytes) -> str:
     sample = _sample(body)
     if len(sample) < _LITTLE or _strange(sample) < _FEW:
         return "cp1252"
-    scores = _scores(sample)
-    return max(scores, key=scores.__getitem__) if scores else "cp1252"
+    return _best(_scores(sample), "cp1252")
 
 
 def checked_encoding(body: bytes, declared: str) -> str:
@@ -93,7 +97,7 @@ def _better(sample: bytes, declared: str) -> str:
     """The declared encoding, or another one in which a text reads better."""
     scores = _scores(sample)
     if declared not in scores:
-        best = max(scores, key=scores.__getitem__, default=declared)
+        best = _best(scores, declared)
         if best in _MULTI_BYTE:  # in no text of single bytes do all pairs fit
             return best
         # bytes that do not fit are left out: a page in that encoding has few
@@ -101,8 +105,14 @@ def _better(sample: bytes, declared: str) -> str:
         scores = _scores(fitting)
     if declared not in scores:  # chardet does not know it, or gives it another name
         return declared
-    best = max(scores, key=scores.__getitem__)
+    best = _best(scores, declared)
     return best if scores[best] > _BETTER * scores[declared] else declared
+
+
+def _best(scores: Mapping[str, float], default: str) -> str:
+    """The encoding in which a text reads best; the default if it reads like nothing."""
+    best = max(scores, key=scores.__getitem__, default=None)
+    return default if best is None or scores[best] < _STRANGER else best
 
 
 def _scores(sample: bytes) -> dict[str, float]:

@@ -46,6 +46,7 @@ _CLOSE = (
     {"ca", "oc"},
     {"fo", "is"},
     {"mk", "bg"},
+    {"mk", "sr"},
     {"ur", "hi"},
 )
 # In the first of these a few words of a hundred differ, and no detector tells them.
@@ -145,7 +146,7 @@ def _between_close(
 ) -> Detection:
     """The language that the page is said to be in, if it is close to what was found."""
     if found.lang in _ALIKE and not named & _ALIKE and found.lang not in langs:
-        named = _ALIKE.intersection(langs)
+        named = _ALIKE.intersection(langs) or named
     for group in _CLOSE:
         if found.lang in group and found.lang not in named and group & named:
             lang = min(group & named)

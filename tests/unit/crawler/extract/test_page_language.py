@@ -34,6 +34,9 @@ SERBIAN = """Лучки капетан свако јутро шета прист
     стигну и гледа у небо. Када је ветар јак, рибари остају код куће и крпе своје мреже,
     а деца из села помажу им после школе."""
 
+MACEDONIAN = """Слика од страничната лента на страницата на асистентот. Додатен простор
+    на левиот и десниот раб на менито. Подменито прикачено на предметот од менито."""
+
 
 def language(html: str, url: str = "https://www.example.org/x7") -> str | None:
     headers = (("Content-Type", "text/html; charset=utf-8"),)
@@ -84,5 +87,6 @@ def test_between_close_languages_the_page_is_believed():
     assert language(f"<html lang=hr>{html}") == "hr"
     assert language(f"<html lang=bs-BA>{html}") == "bs"
     assert language(html, "https://www.example.org/hr/luka") == "hr"
+    assert language(f"<html lang=mk><p>{MACEDONIAN}</p>") == "mk"
     assert language(f"<html lang=hr><p>{SERBIAN}</p>") == "sr"
     assert language(f"<html lang=is><p>{CROATIAN}</p>") in ("hr", "bs", "sr")
