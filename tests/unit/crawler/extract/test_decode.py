@@ -65,7 +65,8 @@ ratelius iki ryto, o vaikai žaidžia prie upės."""
 BULGARIAN = """<p>Времето днес е хубаво и слънцето огрява планините и морето. Жителите
 на селото палят огньове и танцуват до сутринта, а децата играят край реката."""
 ALBANIAN = """<p>Sot moti është i mirë dhe dielli ndriçon malet e detin. Banorët e
-fshatit ndezin zjarre dhe vallëzojnë deri në mëngjes, ndërsa fëmijët luajnë pranë lumit."""
+fshatit ndezin zjarre dhe vallëzojnë deri në mëngjes, ndërsa fëmijët luajnë pranë
+lumit."""
 JAPANESE = """<p>今日は天気がよく、太陽が山と海を照らしています。村の人々は朝まで踊り、
 子供たちは川のそばで遊びます。この水車は百年前に建てられました。"""
 
