@@ -3,7 +3,8 @@
     python -m benchmarks.many_languages WORLDS [--sites NAME …] [--out FILE]
 
 Recorded sites with three languages or more are replayed, whole, in the profile
-`adaptive`: once for all their pairs together, and once for each pair. Told of each
+`adaptive`: once for all pairs of their languages together, and once for each pair. Of a
+site in n languages the least that can be told is 1 / (n - 1) of the sum. Told of each
 pair: precision and recall of the document pairs of both crawls. Told of each site: the
 downloads until 90 % of the true pairs of all pairs of languages were complete (both
 pages fetched), of those that the crawl completes in the end; the sum of the same over
@@ -85,9 +86,14 @@ def crawl(site: RecordedSite, wanted: WantedPairs, folder: Path) -> Crawled:
         return Crawled(run, process_time() - started)
 
 
+def languages(site: RecordedSite) -> list[str]:
+    """The languages that the site's truth is judged in."""
+    return sorted({lang for pair in site.pairs for lang in pair.split("-")})
+
+
 def measure(site: RecordedSite) -> dict[str, Any]:
     """Both ways, for one site."""
-    wanted = WantedPairs.parse("", ",".join(site.pairs))
+    wanted = WantedPairs.parse(",".join(languages(site)), "")
     with tempfile.TemporaryDirectory() as name:
         together = crawl(site, wanted, Path(name))
         alone = {
@@ -140,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = []
     for folder in args.worlds:
         for site in load_sites(folder, names=args.sites):
-            if len({lang for pair in site.pairs for lang in pair.split("-")}) > 2:
+            if len(languages(site)) > 2:
                 rows.append(measure(site))
                 report(rows[-1])
     if args.out:
