@@ -35,6 +35,9 @@ MAX_PAGE_TAGS = 400_000
 _MAX_OUTPUT_TAGS = 800_000
 # Elements that a repair may add to a piece: 360 bytes each.
 _MAX_REPAIRS = 500_000
+# and the same for each character, so that a small page costs its share: an honest one
+# of 30 characters a tag needs a hundred different forms to have more.
+_REPAIRS = 10
 # Characters of the parser's output for a page; six times the longest body that is read,
 # which is what 5 MB of ampersands become.
 _MAX_OUTPUT = 30_000_000
@@ -80,8 +83,8 @@ _FORM = re.compile(_FIRST + _NAME + _REST)
 _FORMS = re.compile(f"{_FIRST}(?=({_NAME}{_REST}))")  # none hides in another
 _COPIES = 3
 # So few tags are safe even if half of them are such elements, all opened again by each
-# of the other half: 40,000 elements, which take 30 ms.
-_SAFE_TAGS = 400
+# of the other half: 5,600 elements, which take 5 ms.
+_SAFE_TAGS = 150
 _BLOCK_ENDS = ("/p>", "/div>", "/li>", "/tr>", "/dd>", "/table>", "/ul>", "/section>")
 _START, _MIDDLE, _END = "<html><head>", "</head><body>", "</body></html>"
 _STEPS = re.compile(rf"<(/?)(?!!|\?|(?:{'|'.join(sorted(VOID))})[ >])")
@@ -174,7 +177,7 @@ def _is_risky(text: str, tags: int) -> bool:
     forms = set(_FORMS.findall(text))
     # attributes are copied with their element
     weight = sum(1 + len(form) / 100 for form in forms)
-    return tags * _COPIES * weight > _MAX_REPAIRS
+    return tags * _COPIES * weight > min(_MAX_REPAIRS, _REPAIRS * len(text))
 
 
 def _is_up_to_something(page: str, tags: int) -> bool:

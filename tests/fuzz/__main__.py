@@ -30,6 +30,7 @@ with atheris.instrument_imports(include=["crawler"]):
 
 _MAX_SIZE = 200_000  # bytes of an input: more finds nothing more, and is slow
 _TIMES = 50  # of the share by size
+_SMALL = 1000  # bytes of an honest input that costs what any input costs
 _NOISE = 0.1  # seconds: of a busy machine, of a collection of garbage
 _SEEDS = 3000  # bytes of a shape that is a first input
 
@@ -50,7 +51,9 @@ def with_laws(name: str) -> Callable[[bytes], None]:
     target = TARGETS[name]
     honest = HONEST.get(name, lambda size: b"a " * (size // 2))
     target(b"")  # imports and tables
-    fixed = min(seconds_of(target, b"") for _ in range(5))
+    # a smaller one may not be read at all
+    small = honest(_SMALL)
+    fixed = min(seconds_of(target, small) for _ in range(5))
     data = honest(_MAX_SIZE // 4)
     per_byte = min(seconds_of(target, data) for _ in range(3)) / len(data)
 

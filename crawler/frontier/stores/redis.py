@@ -412,24 +412,11 @@ class RedisFrontier:
     def _take(self, granted: Sequence[tuple[Site, int]]) -> None:
         """Sites that became ours: replay their journals, hear what others pushed."""
         for some in batched(granted, _SITES):
-            journals = self._journals([site for site, _ in some])
+            names = [f"{what}:{site}" for site, _ in some for what in ("site", "in")]
+            journals = batched(self._redis.lists(names), 2)
             for (site, epoch), (journal, inbox) in zip(some, journals, strict=True):
                 self._begin(site, epoch, journal)
                 self._hear(site, inbox)
-
-    def _journals(self, sites: Sequence[Site]) -> list[list[list[bytes]]]:
-        """The journals of sites, and what others pushed to them."""
-        prefix = self._redis.prefix
-
-        def read(client: Any) -> list[list[bytes]]:
-            with client.pipeline(transaction=False) as pipe:
-                for site in sites:
-                    pipe.lrange(f"{prefix}site:{site}", 0, -1)
-                    pipe.lrange(f"{prefix}in:{site}", 0, -1)
-                found: list[list[bytes]] = pipe.execute()
-                return found
-
-        return list(batched(self._redis.ask(read), 2))
 
     def _hear(self, site: Site, inbox: Sequence[bytes]) -> None:
         """Take what others pushed; the next commit writes it, and empties the inbox."""

@@ -108,6 +108,18 @@ class Connection:
 
         return self.ask(script)
 
+    def lists(self, keys: Sequence[str]) -> list[list[bytes]]:
+        """All items of these lists of the run; see `ask`."""
+
+        def read(client: Any) -> list[list[bytes]]:
+            with client.pipeline(transaction=False) as pipe:
+                for key in keys:
+                    pipe.lrange(self.prefix + key, 0, -1)
+                found: list[list[bytes]] = pipe.execute()
+                return found
+
+        return self.ask(read)
+
     def ask(self, question: Callable[[Any], T]) -> T:
         """Ask, and again while Redis is gone or full; FrontierError after `patience`.
 
