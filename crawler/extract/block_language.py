@@ -168,12 +168,13 @@ def _add_words(
         if row.get(lang, 0.0) >= _KNOWN:
             known[lang].update(_words(text))
     page = sum(known.values(), Counter[str]())
+    size = page.total()
     totals = {lang: known[lang].total() + _SMOOTH for lang in langs}
     for text, row in zip(texts, evidence):
         if max(row.values(), default=0.0) >= _KNOWN:
             continue
-        for word in page.keys() & _words(text):
-            share = page[word] / page.total()
+        for word in dict.fromkeys(filter(page.__contains__, _words(text))):
+            share = page[word] / size
             for lang in langs:
                 count = known[lang][word] + _SMOOTH * share
                 odds = math.log(count / (totals[lang] * share))
