@@ -65,15 +65,13 @@ from crawler.extract.document import build_document
 from training.data.gettext_pages import (
     KINDS,
     TruePage,
-    document_of,
     gold_of,
     judged_beads,
-    noisy,
     pairs_in,
     read_pages,
 )
 from training.data.made_texts import TrueText, merged, sentence_pairs, with_gaps
-from training.sentence_costs import lexicon_of
+from training.sentence_costs import lexicon_of, noisy_pages
 
 # ------------------------------------------------------------------- gettext
 
@@ -85,12 +83,7 @@ def of_pages(
     pages: Sequence[TruePage], langs: LangPair, kind: str
 ) -> dict[str, object]:
     rng = random.Random(f"{langs} {kind}")
-    pages = [noisy(page, kind, rng) for page in pages]
-    documents = [
-        (document_of(page.src, langs.src, n), document_of(page.trg, langs.trg, n))
-        for n, page in enumerate(pages)
-    ]
-    lexicon = lexicon_of(langs, (d for both in documents for d in both))
+    pages, documents, lexicon = noisy_pages(pages, langs, kind, rng)
     config = SentencesConfig()
     costs, bare = costs_of(lexicon, config), costs_of(None, config)
     judged = Reliability(QualityModel(WordIds(), lexicon))

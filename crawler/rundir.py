@@ -87,7 +87,21 @@ class RunDir:
 
     def wanted(self) -> WantedPairs:
         """The pairs of languages that run.json names."""
-        return _wanted(self.read())
+        about = self.read()
+        if "langs" not in about:
+            raise RunDirError(
+                f"{self.run_json}: it names no languages (it is damaged, or not of a"
+                " crawl; choose another RUN_DIR)"
+            )
+        return _wanted(about)
+
+    def as_before(self, wanted: WantedPairs) -> WantedPairs:
+        """These pairs as the run names them, if it is there and has the same.
+
+        Its scorers and the directories of its pairs go by their order and sides.
+        """
+        before = self.wanted() if self.run_json.exists() else wanted
+        return before if before.same_as(wanted) else wanted
 
     def langs(self) -> LangPair:
         """The two languages of the run; RunDirError if it has several pairs."""
@@ -117,10 +131,9 @@ class RunDir:
             ) from error
         if not self.run_json.exists():
             return False
-        before = self.read()
-        theirs = _wanted(before) if "langs" in before else None
+        theirs = self.wanted()
         ours = WantedPairs((langs,)) if isinstance(langs, LangPair) else langs
-        if theirs is None or not theirs.same_as(ours):
+        if not theirs.same_as(ours):
             raise RunDirError(
                 f"{self.path}: this run directory is for {theirs}, not for {langs}"
                 " (choose another RUN_DIR)"

@@ -268,13 +268,10 @@ def page_sets(
         langs = LangPair("en", lang)
         for kind in KINDS:
             rng = random.Random(f"{config.seed} {lang} {kind}")
-            pages = [noisy(page, kind, rng) for page in _some_pages(config, lang)]
-            documents = [
-                (document_of(page.src, "en", n), document_of(page.trg, lang, n))
-                for n, page in enumerate(pages)
-            ]
             name = f"{lang}, {kind}"
-            lexicons[name] = lexicon_of(langs, (d for both in documents for d in both))
+            pages, documents, lexicons[name] = noisy_pages(
+                _some_pages(config, lang), langs, kind, rng
+            )
             sets[name] = [
                 _page_sample(page, side_of(src), side_of(trg))
                 for page, (src, trg) in zip(pages, documents)
@@ -286,6 +283,18 @@ def page_sets(
 def _page_sample(page: TruePage, src: Side, trg: Side) -> Sample:
     gold, closed = gold_of(page, src, trg)
     return Sample(src, trg, sorted(gold), frozenset(closed))
+
+
+def noisy_pages(
+    pages: Iterable[TruePage], langs: LangPair, kind: str, rng: random.Random
+) -> tuple[list[TruePage], list[tuple[Document, Document]], Lexicon | None]:
+    """Pages of a kind, as documents in both languages, and what they teach."""
+    made = [noisy(page, kind, rng) for page in pages]
+    documents = [
+        (document_of(page.src, langs.src, n), document_of(page.trg, langs.trg, n))
+        for n, page in enumerate(made)
+    ]
+    return made, documents, lexicon_of(langs, (d for both in documents for d in both))
 
 
 def lexicon_of(langs: LangPair, documents: Iterable[Document]) -> Lexicon | None:

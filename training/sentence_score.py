@@ -36,10 +36,9 @@ from training.data.gettext_pages import (
     document_of,
     gold_of,
     judged_beads,
-    noisy,
     read_pages,
 )
-from training.sentence_costs import lexicon_of
+from training.sentence_costs import lexicon_of, noisy_pages
 
 
 def examples(
@@ -85,12 +84,7 @@ def found(
     long translations are.
     """
     rng = random.Random(f"{langs} {kind}")
-    pages = [noisy(page, kind, rng) for page in pages]
-    sides = [
-        (document_of(page.src, langs.src, n), document_of(page.trg, langs.trg, n))
-        for n, page in enumerate(pages)
-    ]
-    learned = lexicon_of(langs, (document for both in sides for document in both))
+    pages, sides, learned = noisy_pages(pages, langs, kind, rng)
     config = SentencesConfig()
     ways = [
         (QualityModel(WordIds(), lexicon), costs_of(lexicon, config))

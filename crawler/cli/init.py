@@ -137,7 +137,9 @@ def best_sites(table: Path) -> str:
 
     try:
         with table.open(encoding="utf-8", newline="") as file:
-            rows = list(islice(csv.DictReader(file, delimiter="\t"), _BEST))
+            rows = list(
+                islice(csv.DictReader(file, delimiter="\t", restval="?"), _BEST)
+            )
         return "".join(
             f"# {printable(row['pairs'])} pairs expected\n"
             f"https://{printable(row['site'])}/\n"

@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number,
         default=0,
         metavar="PAGES",
-        help="fetch so many pages of each of the best sites, into the run directory"
-        " OUT.probe, and correct the estimates",
+        help="fetch so many pages of each of the best sites and correct the estimates;"
+        " the run directory is OUT with .probe for its last suffix",
     )
     parser.add_argument(
         "--probe-sites",
@@ -103,12 +103,12 @@ def _probe(best: Sequence[Prospect], args: argparse.Namespace) -> RunDir:
     from crawler.rundir import RunDir
 
     run = RunDir(args.out.with_suffix(".probe"))
-    seeds = ",".join(seeds_of(best))
-    words = [sys.executable, "-m", "bifocal", "crawl", seeds, "--langs", args.langs]
+    words = [sys.executable, "-m", "bifocal", "crawl", "-", "--langs", args.langs]
     words += ["--out", str(run.path), "-s", f"SITE_MAX_PAGES={args.probe}"]
     for setting in args.settings:
         words += ["-s", setting]
-    crawl = subprocess.run(words, check=False)  # noqa: S603 - our own words
+    seeds = "\n".join(seeds_of(best))  # an address may have a comma
+    crawl = subprocess.run(words, input=seeds, text=True, check=False)  # noqa: S603 - our own words
     if crawl.returncode or not run.pairs.exists():
         raise RunError(
             f"{run.path}: the probe has not come to its end (the same command goes on;"

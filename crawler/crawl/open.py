@@ -66,6 +66,8 @@ def open_crawl(
     if read.run_dir is None:
         raise ProfileError("RUN_DIR is not set (name a folder for the run)")
     read.client()  # its settings are valid
+    run = read.run
+    wanted = run.as_before(wanted)
     counts: Counter[str] = Counter()
     bounds = Scope(scope or read.scope)
     if child is None and wants_process(read):
@@ -75,7 +77,6 @@ def open_crawl(
     open_detector(  # a mistake is told before anything is written
         tuple(wanted), DetectorConfig(read.language_detector, read.language_samples)
     )
-    run = read.run
     resumed = run.open(wanted)
     frontier = build_frontier(read, wanted, scorer, bounds, counts)
     note = ReadingNote.open(run.reading)  # of a session that was killed

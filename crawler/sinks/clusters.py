@@ -54,7 +54,8 @@ def clusters_of(
         src |= trg
         for url in trg.values():
             articles[twins.find(url)] = src
-        scores[id(src)] = min(score, scores.get(id(src), 1), scores.get(id(trg), 1))
+        # the article that is gone leaves no score to another one at its place
+        scores[id(src)] = min(score, scores.get(id(src), 1), scores.pop(id(trg), 1))
     joined = {id(article): article for article in articles.values()}
     return sorted(
         (Cluster(a, scores[number]) for number, a in joined.items() if len(a) > 1),

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.errors import LanguageError
+from crawler.errors import LanguageError, RunDirError
+from crawler.rundir import RunDir
 from crawler.wanted import WantedPairs
 
 
@@ -67,3 +68,19 @@ def test_a_weight_must_be_of_a_wanted_pair():
     for mistake in ("de-fr=2", "en-de=-1", "en-de", "en-de=nan"):
         with pytest.raises(LanguageError):
             wanted.weights(mistake)
+
+
+def test_a_run_keeps_the_order_and_the_sides_of_its_pairs(tmp_path):
+    run = RunDir(tmp_path)
+    first = WantedPairs.parse("en:fi,sv")
+    run.open(first)
+    run.describe(first, {})
+    assert run.as_before(WantedPairs.parse("", "sv-en,fi-en")) == first
+    other = WantedPairs.parse("en,fi")
+    assert run.as_before(other) == other
+
+
+def test_a_run_that_names_no_languages_is_one_clear_error(tmp_path):
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(RunDirError, match="names no languages"):
+        RunDir(tmp_path).wanted()

@@ -55,3 +55,10 @@ def test_a_table_of_something_else_is_one_clear_error(tmp_path, capsys):
     assert cli.main([*words, str(tmp_path / "x.tsv")]) == 2
     assert "give the --out of bifocal prospect" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
+
+
+def test_a_row_that_is_cut_off_still_names_its_site(tmp_path):
+    (tmp_path / "x.tsv").write_text("site\tpairs\na.is\n")
+    words = ["init", str(tmp_path / "new"), "--langs", "en,is", "--prospects"]
+    assert cli.main([*words, str(tmp_path / "x.tsv")]) == 0
+    assert "https://a.is/" in (tmp_path / "new" / "seeds.txt").read_text()
