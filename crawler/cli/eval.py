@@ -1,9 +1,11 @@
 """Evaluate pairs: by the marks of a person, or on the data of a shared task.
 
-marks: DIR is a run with marks.tsv (`bifocal sample`, `bifocal report`).
+marks: DIR is a run with marks.tsv (`bifocal sample`, `bifocal review`). With --gold the
+marks of another run judge this one: of what was marked right, how much has it?
 wmt16: the WMT16 document alignment task. DIR holds its .lett.gz files and train.pairs.
 
 Example: bifocal eval marks runs/is1
+Example: bifocal eval marks runs/is2 --gold runs/is1/marks.tsv
 Example: bifocal eval wmt16 lett.train --langs en,fr
 """
 
@@ -16,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
     parser.add_argument("task", choices=["marks", "wmt16"])
     parser.add_argument("folder", metavar="DIR", help="the run, or the data")
+    parser.add_argument("--gold", metavar="TSV", help="of marks: those of another run")
     parser.add_argument("--langs", default="en,fr", help="of wmt16 (%(default)s)")
     parser.add_argument("--profile", help="of wmt16: a TOML file of settings/align")
 
@@ -26,24 +29,29 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _marks(args: argparse.Namespace) -> int:
+    from pathlib import Path
     from typing import get_args
 
     from crawler.corpus.marks import Level, Marks, Precision
+    from crawler.corpus.sample import keys_of
     from crawler.errors import RunDirError
     from crawler.rundir import RunDir
 
     run = RunDir(args.folder)
     run.read()
-    marks = Marks.read(run.marks)
+    file = Path(args.gold) if args.gold else run.marks
+    marks = Marks.read(file)
     found = [Precision.of(marks, level) for level in get_args(Level)]
     if not any(precision.judged for precision in found):
         raise RunDirError(
-            f"{run.marks}: has no verdicts (draw rows with `bifocal sample`, or mark"
-            " pairs in the report and save marks.tsv there)"
+            f"{file}: has no verdicts (draw rows with `bifocal sample` and mark them"
+            " with `bifocal review`)"
         )
     for level, precision in zip(get_args(Level), found, strict=True):
-        if precision.judged:
+        if precision.judged and not args.gold:
             print(f"{level}: {precision}")
+        elif precision.judged:
+            print(f"{level}: {marks.found_in(keys_of(run, level), level)}")
     return 0
 
 

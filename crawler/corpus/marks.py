@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import msgspec
 
@@ -26,6 +26,7 @@ from crawler.sinks.tsv import one_cell
 
 Level = Literal["page", "sentence"]
 Verdict = Literal["right", "partly", "wrong"]
+Key = tuple[str, str, str]
 COLUMNS = (
     *("level", "verdict", "src_url", "trg_url", "src_text", "trg_text"),
     *("score", "sampled"),
@@ -48,7 +49,7 @@ class Mark:
     sampled: bool = False
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> Key:
         """Equal for marks of the same pair, in any run."""
         if self.level == "page":
             return "page", self.src_url, self.trg_url
@@ -105,6 +106,22 @@ class Marks:
 
     def __len__(self) -> int:
         return len(self._marks)
+
+    def found_in(self, keys: Iterable[Key], level: Level) -> str:
+        """What of each verdict is among these pairs, in words, with its interval."""
+        wanted = {m.key: m.verdict for m in self if m.level == level and m.verdict}
+        found = set(filter(wanted.__contains__, keys))
+        said = []
+        for verdict in get_args(Verdict):
+            marked = [key for key, one in wanted.items() if one == verdict]
+            hits, count = len(found.intersection(marked)), len(marked)
+            low, high = wilson(hits, count)
+            if count:
+                said.append(
+                    f"{hits} of {count} {verdict} ones are found"
+                    f" ({hits / count:.3f}; {low:.3f} to {high:.3f}, 95 %)"
+                )
+        return ", ".join(said)
 
     def add_sampled(self, drawn: Iterable[Mark]) -> None:
         """Add rows of a sample; what a person has said of them stays."""
@@ -195,6 +212,16 @@ class Precision:
             f"precision {share:.3f} ({low:.3f} to {high:.3f}, 95 %),"
             f" {lenient:.3f} with those partly right; {self.judged} marks{chosen}"
         )
+
+
+def precisions(marks: Marks) -> dict[Level, dict[str, Any]]:
+    """The precision of each level that has verdicts, as a page shows it."""
+    levels = {level: Precision.of(marks, level) for level in get_args(Level)}
+    return {
+        level: {"marks": found.judged, "sampled": found.sampled, "share": found.share()}
+        for level, found in levels.items()
+        if found.judged
+    }
 
 
 def wilson(hits: int, count: int) -> tuple[float, float]:

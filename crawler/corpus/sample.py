@@ -1,12 +1,13 @@
-"""A random sample of a run's pairs, for a person to judge."""
+"""The pairs of a run as marks: a random sample to judge, and the keys of them all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import product
 from random import Random
 from typing import TypeVar
 
-from crawler.corpus.marks import Mark
+from crawler.corpus.marks import Key, Level, Mark
 from crawler.errors import RunDirError
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import read_pairs
@@ -44,6 +45,17 @@ def draw(run: RunDir, *, sentences: int, pages: int, seed: int) -> list[Mark]:
             for pair in _reservoir(read_pairs(run.pairs), pages, chance)
         ]
     return marks
+
+
+def keys_of(run: RunDir, level: Level) -> Iterator[Key]:
+    """The keys of all pairs of a run, under every address of their pages."""
+    if level == "page" and run.pairs.exists():
+        for pair in read_pairs(run.pairs):
+            src, trg = (pair.src_url, *pair.src_twins), (pair.trg_url, *pair.trg_twins)
+            yield from (Mark("page", *urls).key for urls in product(src, trg))
+    elif level == "sentence" and run.sentences.exists():
+        for row in read_sentences(run.sentences):
+            yield Mark("sentence", "", "", row["src_text"], row["trg_text"]).key
 
 
 def _reservoir(items: Iterable[_T], size: int, chance: Random) -> list[_T]:

@@ -45,25 +45,36 @@ def write_report(
     """
     views = [RunView.read(r, gold, most) for run in runs for r in run.by_pair()]
     with atomic_text(out) as file:
-        _write(file, views, recording)
+        _write(file, views, recording, saves=False)
+
+
+def write_page(file: TextIO, runs: Sequence[RunDir], *, most: int, saves: bool) -> None:
+    """Write the page of the directories of single pairs of languages.
+
+    `saves`: a server keeps the marks, so the page may talk to where it came from.
+    """
+    _write(file, [RunView.read(run, None, most) for run in runs], (), saves=saves)
 
 
 def _write(
     file: TextIO,
     views: Sequence[RunView],
     recording: Sequence[Path],
+    *,
+    saves: bool,
 ) -> None:
     style = _asset("uplot/uPlot.min.css") + _asset("report.css")
     names = ("uplot/uPlot.iife.min.js", "marks.js", "report.js")
     scripts = [_asset(name) for name in names]
     page = Template(_asset("report.html")).substitute(
-        policy=_policy(style, scripts), style=style, data="\0"
+        policy=_policy(style, scripts, saves=saves), style=style, data="\0"
     )
     head, _, tail = page.partition("\0")
     file.write(head)
     oracle = views[0].oracle(recording) if recording else None
     about = {
         "version": version("bifocal-crawler"),
+        "saves": saves,
         "runs": [_described(file, number, view) for number, view in enumerate(views)],
         "oracle": oracle,
     }
@@ -86,12 +97,13 @@ def _described(file: TextIO, number: int, view: RunView) -> dict[str, Any]:
     return {**view.figures(), "list": columns, "chunk": CHUNK}
 
 
-def _policy(style: str, scripts: Sequence[str]) -> str:
-    """Nothing may be fetched, and only this code may run."""
+def _policy(style: str, scripts: Sequence[str], *, saves: bool) -> str:
+    """Nothing may be fetched but marks, and only this code may run."""
     allowed = " ".join(f"'{_hash(script)}'" for script in scripts)
     return (
         f"default-src 'none'; script-src {allowed}; style-src '{_hash(style)}';"
         " img-src data:; base-uri 'none'; form-action 'none'"
+        + ("; connect-src 'self'" if saves else "")
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 from msgspec.structs import replace
 
-from crawler.corpus.marks import Level, Marks, Precision
+from crawler.corpus.marks import Marks, precisions
 from crawler.data import NO_EVIDENCE, LangPair, PairScore
 from crawler.errors import RunDirError
 from crawler.languages import all_languages
@@ -134,7 +134,7 @@ class RunView:
             "sentences": asdict(Sentences.of(self.run.sentences)),
             "counters": stats,
             "marks": [asdict(mark) for mark in self.marks],
-            "judged": _precisions(self.marks),
+            "judged": precisions(self.marks),
         }
 
     def chunks(self) -> Iterator[tuple[list[dict[str, Any]], list[dict[str, Any]]]]:
@@ -189,16 +189,6 @@ def _answers(run: RunDir) -> int | None:
         with index.open("rb") as file:
             count += sum(1 for _ in file)
     return count
-
-
-def _precisions(marks: Marks) -> dict[str, Any]:
-    """The precision of pages and of sentences by the marks, with its interval."""
-    levels = {level: Precision.of(marks, level) for level in get_args(Level)}
-    return {
-        level: {"marks": found.judged, "sampled": found.sampled, "share": found.share()}
-        for level, found in levels.items()
-        if found.judged
-    }
 
 
 def _read_gold(file: Path, langs: LangPair) -> Gold:

@@ -62,6 +62,7 @@ ELSEWHERE = {
     "git clone": "the network",
     "cd ": "what follows is typed in tests/integration/test_before_a_crawl.py",
     "python -m pytest": "make test",
+    "bifocal review": "a person marks; tests/integration/test_report_page.py",
     "bifocal seeds check icelandic/": "sites of the network",
     "bifocal train": "hours; tests/integration/test_training.py",
 }

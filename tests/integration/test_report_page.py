@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from crawler.corpus.marks import Marks
 from crawler.data import LangPair, PairScore
 from crawler.reports.page import write_report
 from crawler.reports.quality import judge_pairs, read_gold
+from crawler.reports.review import open_review
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import write_pairs
 from crawler.visits import read_visits
@@ -189,6 +191,47 @@ def test_pairs_and_sentences_are_marked_by_key_and_saved(browser, demo, tmp_path
     assert "2 marks" in page.locator("#marked").inner_text()
     page.evaluate("localStorage.clear()")
     opened.page.close()
+
+
+def test_a_review_keeps_marks_by_key_and_shows_the_precision(browser, demo, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(demo.parent / "runs" / "adaptive", run)
+    assert cli.main(["sample", str(run), "--sentences", "3", "--pages", "1"]) == 0
+    with open_review(RunDir(run), port=0, most=5) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        page = browser.new_page()
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(server.url)
+        page.wait_for_selector("#pair .row", timeout=PATIENT)
+        page.keyboard.press("1")  # the pair that is shown
+        page.locator("#drawn summary").focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        for key in "132":  # from row to row
+            page.keyboard.press(key)
+        page.locator("#marked", has_text="4 marks").wait_for(timeout=PATIENT)
+        tile = page.locator("#tiles div", has_text="Sentences marked right")
+        tile.get_by_text("33.3 %").wait_for(timeout=PATIENT)
+        grave = ("serious", "critical")
+        found = Axe().run(page).response["violations"]
+        assert [v["id"] for v in found if v["impact"] in grave] == []
+        page.reload()
+        page.locator("#marked", has_text="4 marks").wait_for(timeout=PATIENT)
+        assert said == []
+        page.close()
+        server.shutdown()
+        thread.join()
+    marks = [(m.level, m.verdict, m.sampled) for m in Marks.read(RunDir(run).marks)]
+    assert sorted(marks, key=str) == [
+        ("page", "right", False),
+        ("page", None, True),
+        ("sentence", "partly", True),
+        ("sentence", "right", True),
+        ("sentence", "wrong", True),
+    ]
 
 
 def test_runs_are_compared_and_chosen(browser, demo):

@@ -123,11 +123,14 @@ def test_ctrl_c_stops_after_the_page_in_hand(profile, settings, undisturbed, tmp
         assert str(run_dir / "pairs.tsv.gz") in stdout
         assert Run(run_dir).stats["finish_reason"] == "shutdown"
         assert 0 < len(Run(run_dir).pairs) < len(undisturbed[1])
+        marks = "level\tverdict\tsrc_text\ttrg_text\nsentence\tright\tone\teinn\n"
+        (run_dir / "marks.tsv").write_text(marks)  # of a person
 
         stdout = finish(server, run_dir, profile, settings)
         assert "more pages" in stdout
         assert f"the run has {len(undisturbed[1])} document pairs" in stdout
         assert "URLs left" not in stdout
+        assert (run_dir / "marks.tsv").read_text() == marks
         is_whole(server, run_dir, undisturbed, lost=0)
 
         before = len(server.asked)

@@ -1,7 +1,8 @@
 "use strict";
-/* Marks of a person on pairs and sentences. They stay in this browser until they are
-   saved as marks.tsv, which belongs into the run directory. */
-const marksOf = (run) => {
+/* Marks of a person on pairs and sentences. A report keeps them in this browser until they
+   are saved as marks.tsv, which belongs into the run directory; a review sends each to the
+   server that gave the page, which writes that file. */
+const marksOf = (run, number, saves, said) => {
   const VERDICTS = { 1: "right", 2: "partly", 3: "wrong", 0: null };
   const COLUMNS = ["level", "verdict", "src_url", "trg_url", "src_text", "trg_text", "score", "sampled"];
   const cell = (value) => String(value ?? "").replace(/\s+/g, " ").trim();
@@ -9,17 +10,30 @@ const marksOf = (run) => {
   const store = `bifocal-marks ${run.name}`;
   const known = new Map(run.marks.map((mark) => [key(mark), mark]));
   try {
-    for (const mark of JSON.parse(localStorage.getItem(store) || "[]")) known.set(key(mark), mark);
+    if (!saves) for (const mark of JSON.parse(localStorage.getItem(store) || "[]")) known.set(key(mark), mark);
   } catch { /* a browser that keeps nothing for files */ }
+
+  let sent = Promise.resolve(), lost = 0; // one after the other: the last mark of a pair counts
+  async function send(mark) {
+    const answer = await fetch("marks", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ run: number, mark }) });
+    const told = await answer.json();
+    if (!answer.ok) throw new Error(told.error);
+    run.judged = told.judged;
+  }
 
   return {
     of: (mark) => known.get(key(mark))?.verdict ?? null,
     get count() { return [...known.values()].filter((mark) => mark.verdict).length; },
+    get drawn() { return [...known.values()].filter((mark) => mark.sampled); },
     put(mark, digit) {
       if (!(digit in VERDICTS)) return false;
-      known.set(key(mark), { ...mark, sampled: known.get(key(mark))?.sampled || false, verdict: VERDICTS[digit] });
+      const marked = { ...mark, sampled: known.get(key(mark))?.sampled || false, verdict: VERDICTS[digit] };
+      known.set(key(mark), marked);
+      if (saves) {
+        sent = sent.then(() => send(marked)).then(() => { if (!lost) said(""); }, (error) => said(`${lost += 1} NOT SAVED: ${error.message}`));
+      }
       try {
-        localStorage.setItem(store, JSON.stringify([...known.values()]));
+        if (!saves) localStorage.setItem(store, JSON.stringify([...known.values()]));
       } catch { /* likewise */ }
       return true;
     },

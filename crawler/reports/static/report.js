@@ -439,7 +439,14 @@
     if (focused) focused.draw();
     else $("pair-verdict").replaceChildren(...[chip(marks.of(pageMark(shown[chosen])))].filter(Boolean));
     items();
-    $("marked").textContent = `${count(marks.count)} ${marks.count === 1 ? "mark" : "marks"}`;
+    counted("");
+    if (focused?.next) focused.next().focus();
+  }
+
+  /** Say how many marks there are, how good the pairs are by them, and whether one was lost. */
+  function counted(lost) {
+    $("marked").textContent = lost || `${count(marks.count)} ${marks.count === 1 ? "mark" : "marks"}`;
+    summary(run);
   }
 
   async function choose(at) {
@@ -454,7 +461,7 @@
     if (shown[chosen] === i && index === before) show(i, text); // nobody has gone on meanwhile
   }
 
-  function sentence(i, [one, other, value, starts, reason], at) {
+  function sentence(mark, [one, other, value, starts, reason], at, goesOn) {
     const lone = !one || !other;
     const grade = lone ? "lone" : reason ? "refused" : value >= 0.97 ? "s3" : value >= 0.9 ? "s2" : "s1";
     const said = lone ? "without a partner" : reason ? `score ${value}; a corpus leaves it out: ${reason}` : `score ${value}`;
@@ -463,14 +470,22 @@
     if (lone) return element;
     const note = make("small", { class: "note" });
     const described = {
-      mark: { level: "sentence", src_url: run.list.src[i], trg_url: run.list.trg[i], src_text: one, trg_text: other, score: value },
+      mark,
       draw: () => note.replaceChildren(...[reason ? `left out: ${reason}` : null, chip(marks.of(described.mark))].filter(Boolean)),
     };
     described.draw();
     element.append(note);
     element.addEventListener("focus", () => { focused = described; });
     element.addEventListener("blur", (event) => { if (!event.relatedTarget?.closest("#marking")) focused = null; });
+    if (goesOn) described.next = () => element.nextElementSibling || element;
     return element;
+  }
+
+  /** The rows that chance has drawn; after a mark the next one has the focus. */
+  function drawnRows() {
+    const rows = marks.drawn;
+    $("drawn").hidden = !rows.length;
+    $("drawn-rows").replaceChildren(...rows.map((row, at) => sentence(row, row.level === "page" ? [row.src_text || row.src_url, row.trg_text || row.trg_url, row.score] : [row.src_text, row.trg_text, row.score], at, true)));
   }
 
   function show(i, text) {
@@ -486,7 +501,7 @@
     facts.append(more);
     const rows = text.rows === null
       ? [make("p", { class: "quiet" }, "The pages are not in the WARC files of this run.")]
-      : text.rows.map((row, at) => sentence(i, row, at));
+      : text.rows.map((row, at) => sentence({ level: "sentence", src_url: src[i], trg_url: trg[i], src_text: row[0], trg_text: row[1], score: row[2] }, row, at));
     if (text.cut) rows.push(make("p", { class: "quiet" }, "The pages go on; the report ends here."));
     if (text.repeated.some((side) => side.length)) {
       rows.push(make("details", { class: "repeated" }, make("summary", {}, "Blocks that many pages of the site have, left out"), make("div", { class: "row first" }, ...text.repeated.map((side, k) => make("div", { lang: run.langs[k][0], dir: "auto" }, ...side.map((block) => make("p", {}, block)))))));
@@ -529,12 +544,12 @@
   function select(number) {
     index = number;
     run = report.runs[number];
-    marks = marksOf(run);
-    $("marked").textContent = `${count(marks.count)} ${marks.count === 1 ? "mark" : "marks"}`;
+    marks = marksOf(run, number, report.saves, counted);
+    drawnRows();
     const names = [...new Set(run.list.site)].sort();
     $("site").replaceChildren(make("option", { value: "" }, "all"), ...names.map((name) => make("option", { value: name }, name)));
     $("truth-label").hidden = !run.gold;
-    summary(run);
+    counted("");
     sites(run);
     failures(run);
     outcomes(run);
@@ -547,7 +562,13 @@
   document.querySelector(".which").hidden = report.runs.length < 2;
   $("site-order").addEventListener("change", () => sites(run));
   $("run").addEventListener("change", () => select(Number($("run").value)));
+  $("save").hidden = report.saves;
   tenths();
   drawHarvest();
-  select(0);
+  // the file may have grown since the page was made
+  if (!report.saves) select(0);
+  else fetch("marks").then((answer) => answer.json()).then((told) => {
+    told.forEach((one, i) => Object.assign(report.runs[i], one));
+    select(0);
+  });
 })();

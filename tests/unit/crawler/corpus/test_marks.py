@@ -90,6 +90,22 @@ def test_a_sample_is_drawn_judged_and_gives_a_precision(tmp_path, capsys):
     assert cli.main(words) == 0  # verdicts stay
     assert cli.main(["eval", "marks", str(run.path)]) == 0
     assert "page: precision 0.750 (0.531 to 0.888" in capsys.readouterr().out
+    other = RunDir(tmp_path / "other")
+    other.open(LangPair("en", "is"))
+    other.write({"langs": ["en", "is"]})
+    write_pairs(
+        other.pairs,  # right ones under another address
+        [
+            PairScore(f"{m.src_url}?b", m.trg_url, 0.9, src_twins=(m.src_url,))
+            for m in Marks.read(run.marks)
+            if m.verdict == "right"
+        ],
+    )
+    gold = ["--gold", str(run.marks)]
+    assert cli.main(["eval", "marks", str(other.path), *gold]) == 0
+    said = capsys.readouterr().out
+    assert "15 of 15 right ones are found (1.000" in said
+    assert "0 of 5 wrong ones are found (0.000" in said
 
 
 def test_a_run_without_sentences_has_none_to_draw(tmp_path, capsys):
