@@ -5,7 +5,8 @@ is in marks.tsv of the run at once; rows that `bifocal sample` drew are listed a
 `bifocal eval marks` gives the precision, `bifocal corpus` leaves out what is wrong and
 adapts the scores. Ctrl-C ends it.
 
-Example: bifocal sample runs/is1 --sentences 200 && bifocal review runs/is1
+Example: bifocal review runs/is1
+Example: bifocal review runs/is1 --pairs 10000 --port 8765
 """
 
 from __future__ import annotations
