@@ -86,16 +86,17 @@ class Aligner:
         self.learned: Lexicon | None = None
         self.profile = profile or AlignProfile()
         self.counts: Counter[str] = Counter()
-        self.store = PageStore(langs, store)
-        self.generators: list[CandidateGenerator] = [
-            make("candidates", plugin, store=self.store, langs=langs)
-            for plugin in self.profile.candidates
-        ]
+        self._path = store
         self._featurizer = Featurizer(langs)
         self._added = Counter[str]()  # site → pages since this object was made
 
-    def __enter__(self) -> Self:
+    def open(self) -> Self:
+        """Open the store now; RunDirError if it is not one of these languages."""
+        self.store.commit()
         return self
+
+    def __enter__(self) -> Self:
+        return self.open()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -105,6 +106,19 @@ class Aligner:
     def add(self, document: Document) -> list[PairScore]:
         """Take a page; the pairs that it completes, on the evidence so far."""
         return self.compare([self.put(document)])[0]
+
+    @cached_property
+    def store(self) -> PageStore:
+        """All that is kept of the pages."""
+        return PageStore.open(self.langs, self._path)
+
+    @cached_property
+    def generators(self) -> list[CandidateGenerator]:
+        """What proposes pairs."""
+        return [
+            make("candidates", plugin, store=self.store, langs=self.langs)
+            for plugin in self.profile.candidates
+        ]
 
     @cached_property
     def _running(self) -> Frequencies:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
+from typing import Self
 
 from crawler.aligner.features import pack, unpack
 from crawler.data import LangPair, PageFeatures
@@ -79,19 +80,30 @@ _CURE = (
 class PageStore:
     """Pages by id, handle and URL; declared links; the pairs that were emitted."""
 
-    def __init__(self, langs: LangPair, path: str | Path | None = None) -> None:
+    def __init__(self, langs: LangPair, path: str, db: sqlite3.Connection) -> None:
         self.langs = langs
-        self.path = str(path) if path else ":memory:"
-        try:
-            self._db = sqlite3.connect(self.path, check_same_thread=False)
-            self._db.executescript(_PRAGMAS + _SCHEMA)
-        except sqlite3.Error as error:
-            raise RunDirError(
-                f"{self.path}: cannot hold the aligner's pages: {error} ({_CURE})"
-            ) from error
-        self._check({"version": _VERSION, "langs": str(langs)})
+        self.path = path
+        self._db = db
         self._sites: dict[str, int] = {}
         self._groups = SiteGroups()
+
+    @classmethod
+    def open(cls, langs: LangPair, path: str | Path | None = None) -> Self:
+        """Open a file, or keep everything in memory.
+
+        RunDirError for a file that is damaged, or of other languages.
+        """
+        name = str(path) if path else ":memory:"
+        try:
+            db = sqlite3.connect(name, check_same_thread=False)
+            db.executescript(_PRAGMAS + _SCHEMA)
+        except sqlite3.Error as error:
+            raise RunDirError(
+                f"{name}: cannot hold the aligner's pages: {error} ({_CURE})"
+            ) from error
+        store = cls(langs, name, db)
+        store._check({"version": _VERSION, "langs": str(langs)})
+        return store
 
     def _check(self, about: dict[str, str]) -> None:
         known = dict(self._db.execute("SELECT name, value FROM about"))

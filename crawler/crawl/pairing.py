@@ -68,7 +68,7 @@ class Pairing:
     ) -> Self:
         """Open the files of a pair, or go on with them."""
         run.path.mkdir(parents=True, exist_ok=True)
-        aligner = Aligner(langs, profile, store=run.aligner)
+        aligner = Aligner(langs, profile, store=run.aligner).open()
         stream = SentenceStream(run, langs) if sentences else None
         return cls(run, langs, aligner, stream, counts)
 

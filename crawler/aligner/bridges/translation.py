@@ -15,6 +15,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -36,11 +37,15 @@ class Translator:
 
     def __init__(self, command: Sequence[str], cache: Path | None = None) -> None:
         self.command = list(command)
-        self._name = "\0".join(self.command)
-        self._db = sqlite3.connect(cache or ":memory:")
-        self._db.execute(
+        self._cache = cache
+
+    @cached_property
+    def _db(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self._cache or ":memory:")
+        db.execute(
             "CREATE TABLE IF NOT EXISTS translated (key BLOB PRIMARY KEY, text TEXT)"
         )
+        return db
 
     def translate(self, texts: Sequence[str]) -> list[str]:
         """The translation of each text; ProfileError if the command fails."""
@@ -64,9 +69,8 @@ class Translator:
         self._db.close()
 
     def _key(self, line: str) -> bytes:
-        return xxhash.xxh3_128_digest(
-            f"{self._name}\0{line}".encode("utf-8", "replace")
-        )
+        asked = "\0".join([*self.command, line])
+        return xxhash.xxh3_128_digest(asked.encode("utf-8", "replace"))
 
     def _known(self, key: bytes) -> str | None:
         row = self._db.execute("SELECT text FROM translated WHERE key = ?", (key,))

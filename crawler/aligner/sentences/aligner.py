@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.sentences.costs.cost import Cost
@@ -74,12 +75,15 @@ class DynamicAligner:
         *,
         is_repeated: IsRepeated = never_repeated,
     ) -> None:
-        config = config or SentencesConfig()
         self.langs = langs
-        self._config = config
+        self._config = config or SentencesConfig()
         self._is_repeated = is_repeated
-        self._costs = costs_of(lexicon, config)
+        self._lexicon = lexicon
         self.quality = QualityModel(WordIds(), lexicon)
+
+    @cached_property
+    def _costs(self) -> list[Cost]:
+        return costs_of(self._lexicon, self._config)
 
     def align(
         self, pair: PairScore, src: Document, trg: Document

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +102,8 @@ def cheapest_path(
     costs: Sequence[Parts], priors: Priors, gaps: Gaps, band: Band
 ) -> tuple[list[Bead], float]:
     """The beads of the cheapest path, and what it costs."""
-    search = _Search(gaps, band, [size for size, prior in priors.items() if prior > 0])
+    sizes = [size for size, prior in priors.items() if prior > 0]
+    search = _Search.begin(gaps, band, sizes)
     rows = len(gaps.src)
     for start in range(0, rows, _STRIP):
         search.strip(_Strip.of(costs, priors, band, start, min(start + _STRIP, rows)))
@@ -145,32 +147,35 @@ class _Strip:
 class _Search:
     """The state of the dynamic programme, row by row."""
 
-    def __init__(self, gaps: Gaps, band: Band, sizes: Sequence[Size]) -> None:
+    def __init__(
+        self, gaps: Gaps, band: Band, sizes: Sequence[Size], right: NDArray[np.float64]
+    ) -> None:
         self._gaps = gaps
         self._band = band
         self._sizes = sizes
-        columns = len(gaps.trg) + 1
-        self._right = np.concatenate([[0.0], np.cumsum(gaps.trg)])
+        self._right = right
+        columns = len(right)
         # least cost of the last rows, with a margin of nodes that are never reached
         self._rows = LONGEST + 1
         self._width = columns + LONGEST
         self._best = np.full((self._rows, self._width), np.inf)
         self._down = np.full(columns, np.inf)  # of paths that end in a run of src
         self._steps: list[NDArray[np.uint8]] = []
-        self._back = np.array([a for a, _ in sizes], np.int64)
-        self._shift = np.array([b for _, b in sizes], np.int64)
+        self._back, self._shift = np.array(sizes, np.int64).T
         self._along = np.arange(columns)
-        self._begin()
 
-    def _begin(self) -> None:
+    @classmethod
+    def begin(cls, gaps: Gaps, band: Band, sizes: Sequence[Size]) -> Self:
         """Row 0: nothing, or a run of trg."""
-        last = int(self._band.last[0])
-        row = self._right[: last + 1] + self._gaps.begin
+        search = cls(gaps, band, sizes, np.concatenate([[0.0], np.cumsum(gaps.trg)]))
+        last = int(band.last[0])
+        row = search._right[: last + 1] + gaps.begin
         row[0] = 0.0
-        self._best[0, LONGEST : LONGEST + last + 1] = row
+        search._best[0, LONGEST : LONGEST + last + 1] = row
         step = np.full(last + 1, _IS_RIGHT | _RIGHT_GOES_ON, np.uint8)
         step[:2] = _IS_RIGHT
-        self._steps.append(step)
+        search._steps.append(step)
+        return search
 
     def strip(self, strip: _Strip) -> None:
         """Go on through the rows of a strip."""

@@ -19,6 +19,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,24 +44,32 @@ _TITLE = re.compile(r"(.+)\s[-–—|·:»]\s(.+)", re.DOTALL)  # and the name o
 _END = re.compile(r"[.!?…。！？।:;]")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Association:
-    """Pointwise mutual information of a lexicon's words."""
+    """Pointwise mutual information of the words of entries, sorted by src, then trg."""
 
-    def __init__(self, lexicon: Lexicon) -> None:
-        """Compute it for every entry; they stay sorted by src, then trg."""
+    src: NDArray[np.uint32]
+    trg: NDArray[np.uint32]
+    value: Floats
+    confirmed: NDArray[np.bool_]
+    expected: Sequence[_Expected]  # of the words of src, of trg
+
+    @classmethod
+    def of(cls, lexicon: Lexicon) -> Association:
+        """Compute it for every entry of a lexicon."""
         total = max(float(lexicon.count.sum()), 1.0)
         p_trg, p_src = lexicon.p_trg(), lexicon.p_src()
         # ln p(s,t) / (p(s) p(t)) = ln p(t|s) p(s|t) / p(s,t)
         joint = lexicon.count / total
         value = np.log(np.maximum(p_trg * p_src / np.maximum(joint, 1e-12), 1e-12))
-        self.src, self.trg = lexicon.src, lexicon.trg
-        self.value = np.maximum(value, 0.0).astype(np.float64)
+        value = np.maximum(value, 0.0).astype(np.float64)
         # what one sentence taught, maybe the one that is judged, confirms nothing
-        self._confirmed = (lexicon.held() * lexicon.count) >= _ONCE_MORE
-        self._expected = [
-            _Expected.of(word, p * self.value, lexicon.count)
+        confirmed = (lexicon.held() * lexicon.count) >= _ONCE_MORE
+        expected = [
+            _Expected.of(word, p * value, lexicon.count)
             for word, p in ((lexicon.src, p_trg), (lexicon.trg, p_src))
         ]
+        return cls(lexicon.src, lexicon.trg, value, confirmed, expected)
 
     def ratios(
         self, src: _Occurrences, trg: _Occurrences, count: int
@@ -73,7 +82,7 @@ class Association:
         """
         expected = np.zeros(count)
         sure = np.zeros(count)
-        for side, known in zip((src, trg), self._expected):
+        for side, known in zip((src, trg), self.expected):
             value, words = known.sums(side, count)
             expected = np.maximum(expected, value)
             sure = np.maximum(sure, words)
@@ -92,7 +101,7 @@ class Association:
         here = _keys(pair, src.word[row])
         there = _keys(pair, self.trg[entry])
         found = np.isin(there, _keys(trg.pair, trg.word))
-        sure = pair[found][self._confirmed[entry[found]]]
+        sure = pair[found][self.confirmed[entry[found]]]
         confirmed = np.bincount(sure, minlength=count) > 0
         order = np.argsort(-self.value[entry[found]], kind="stable")
         pair, value = pair[found][order], self.value[entry[found]][order]
@@ -184,7 +193,11 @@ class QualityModel:
     def __init__(self, word_ids: WordIds, lexicon: Lexicon | None = None) -> None:
         """Judge words by this lexicon, if there is one."""
         self._word_ids = word_ids
-        self._association = Association(lexicon) if lexicon else None
+        self._lexicon = lexicon
+
+    @cached_property
+    def _association(self) -> Association | None:
+        return Association.of(self._lexicon) if self._lexicon else None
 
     def lexical_ratios(self, texts: Texts) -> Floats:
         """Actual by expected association; NaN where too few words are known."""

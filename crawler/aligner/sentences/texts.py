@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.sentences.aligner import SentencesConfig, costs_of
 from crawler.aligner.sentences.beads import Bead, Pair
+from crawler.aligner.sentences.costs.cost import Cost
 from crawler.aligner.sentences.costs.lexicon import LexiconCostConfig
 from crawler.aligner.sentences.dynamic import WHOLE_TEXTS, align
 from crawler.aligner.sentences.links import LinksConfig
@@ -67,8 +69,12 @@ class TextAligner:
     ) -> None:
         self.langs = langs
         self._config = config or WHOLE
-        self._costs = costs_of(lexicon, self._config)
+        self._lexicon = lexicon
         self._quality = QualityModel(WordIds(), lexicon)
+
+    @cached_property
+    def _costs(self) -> list[Cost]:
+        return costs_of(self._lexicon, self._config)
 
     def align(self, texts: Sequence[Text]) -> list[list[TextBead]]:
         """The beads of each text, in its order; every line is in one of them.

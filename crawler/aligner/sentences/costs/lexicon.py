@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -51,7 +52,11 @@ class LexiconCost:
     ) -> None:
         self.config = config or LexiconCostConfig()
         self._token_ids = token_ids
-        self._tables = [LexiconTable.of(lexicon)] if lexicon else []
+        self._lexicon = lexicon
+
+    @cached_property
+    def _tables(self) -> list[LexiconTable]:
+        return [LexiconTable.of(self._lexicon)] if self._lexicon else []
 
     def prepare(self, src: Side, trg: Side) -> Words:
         """Cut and number the words of both sides, and link them."""

@@ -229,7 +229,7 @@ def test_the_file_of_another_language_pair_is_refused(tmp_path):
     path = tmp_path / "aligner.sqlite"
     Aligner(LANGS, store=path).close()
     with pytest.raises(RunDirError, match=r"langs is en,is, not en,fr"):
-        Aligner(LangPair("en", "fr"), store=path)
+        Aligner(LangPair("en", "fr"), store=path).open()
 
 
 def test_two_sites_do_not_meet():

@@ -16,7 +16,7 @@ LANGS = LangPair("en", "is")
 
 @pytest.fixture
 def store(tmp_path):
-    store = PageStore(LANGS, tmp_path / "aligner.sqlite")
+    store = PageStore.open(LANGS, tmp_path / "aligner.sqlite")
     yield store
     store.close()
 
