@@ -91,7 +91,7 @@ def made_up(rows: int) -> Iterator[SentencePair]:
 def dedupe(rows: int, folder: Path) -> dict[str, Any]:
     before = status_mb("VmHWM")
     start = time.process_time(), time.perf_counter()
-    copies = BestCopies(folder / "copies.sqlite")
+    copies = BestCopies.open(folder / "copies.sqlite")
     for number, pair in enumerate(made_up(rows)):
         record = f"<urn:uuid:{number:032x}>"
         copies.add(

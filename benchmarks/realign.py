@@ -194,7 +194,7 @@ def index(pages: int, langs: LangPair, folder: Path) -> dict[str, Any]:
         )
         write_records(files[-1], records, [*langs])
     started = time.process_time()
-    shuffle = Shuffle(files, [*langs])
+    shuffle = Shuffle.read(files, [*langs])
     sizes = shuffle.sizes(langs)
     seed_groups(sizes, AlignProfile())
     found = sum(len(shuffle.places(group, langs).file) for group in sizes)

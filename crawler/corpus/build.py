@@ -154,7 +154,7 @@ class _Building:
         # all files or none: they get their names when this block ends
         with ExitStack() as stack:
             enter = stack.enter_context
-            copies = BestCopies(self._work / "copies.sqlite", self._profile.copies)
+            copies = BestCopies.open(self._work / "copies.sqlite", self._profile.copies)
             enter(closing(copies))
             self._documents = enter(json_lines(out / "documents.jsonl.gz"))
             self._unpaired = {

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from typing import Self
 
 import msgspec
 import xxhash
@@ -64,17 +65,22 @@ def fold(text: str) -> str:
 class BestCopies:
     """Takes pairs and gives each back once. The file is deleted at the end."""
 
-    def __init__(self, path: Path, copies: str = "near") -> None:
-        """Use this file; it must not exist yet."""
+    def __init__(self, path: Path, copies: str, db: sqlite3.Connection) -> None:
         self._path = path
         self._copies = copies
         self._rows: list[tuple[int, float, bytes]] = []
         self._count = 0
+        self._db = db
+
+    @classmethod
+    def open(cls, path: Path, copies: str = "near") -> Self:
+        """Use this file; it must not exist yet."""
         try:
-            self._db = sqlite3.connect(path, isolation_level=None)
-            self._db.executescript(_PRAGMAS)
+            db = sqlite3.connect(path, isolation_level=None)
+            db.executescript(_PRAGMAS)
         except sqlite3.Error as error:
             raise RunDirError(f"{path}: cannot be written: {error}") from error
+        return cls(path, copies, db)
 
     def add(self, pair: SentencePair, origins: tuple[Origin, Origin]) -> str:
         """Take a pair; returns the id that it will have."""

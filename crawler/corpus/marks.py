@@ -69,8 +69,15 @@ class Mark:
 class Marks:
     """The marks of a file, one for each pair; the last one counts."""
 
-    def __init__(self, marks: Iterable[Mark] = ()) -> None:
-        self._marks = {mark.key: mark for mark in marks}
+    def __init__(self) -> None:
+        self._marks: dict[tuple[str, ...], Mark] = {}
+
+    @classmethod
+    def of(cls, marks: Iterable[Mark]) -> Self:
+        """The marks that these rows are."""
+        found = cls()
+        found._marks.update((mark.key, mark) for mark in marks)
+        return found
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -95,7 +102,7 @@ class Marks:
                 f"{path}: not a file of marks (its first line names the columns:"
                 f" {' '.join(COLUMNS)})"
             )
-        return cls(
+        return cls.of(
             _mark(dict(zip(header, map(printable, row))), f"{path}, line {number}")
             for number, row in enumerate(rows[1:], 2)
             if any(row)

@@ -113,7 +113,7 @@ class RunSentences:
         pairs = list(_pairs(run, about["langs"] != list(langs), judge))
         with (
             TemporaryDirectory(dir=work, prefix="texts-") as folder,
-            closing(TextStore(Path(folder) / "texts.sqlite")) as store,
+            closing(TextStore.open(Path(folder) / "texts.sqlite")) as store,
         ):
             wanted = {url for pair in pairs for url in (pair.src_url, pair.trg_url)}
             documents = bool(about.get("documents"))

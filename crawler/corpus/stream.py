@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from itertools import starmap
+from typing import Self
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.sentences.aligner import DynamicAligner
@@ -33,16 +34,20 @@ _COUNTED = 1000
 class SentenceStream:
     """Keeps the texts of a crawl and writes the sentences of its pairs."""
 
-    def __init__(self, run: RunDir, langs: LangPair) -> None:
-        """Open the files of the run, which may have contents already."""
+    def __init__(self, run: RunDir, langs: LangPair, texts: TextStore) -> None:
         self._run = run
         self._langs = langs
-        self._texts = TextStore(run.texts)
+        self._texts = texts
         self._lines: GrowingLines | None = None
         self._repeated = BlockCounts()
         # URLs and languages of texts
         self._uncounted: deque[tuple[str, Lang]] = deque(maxlen=_COUNTED)
         self._aligner = DynamicAligner(langs, is_repeated=self._repeated.is_repeated)
+
+    @classmethod
+    def open(cls, run: RunDir, langs: LangPair) -> Self:
+        """Open the files of the run, which may have contents already."""
+        return cls(run, langs, TextStore.open(run.texts))
 
     def take(self, document: Document, record_id: str | None) -> None:
         """Keep the text of a page in one of the two languages."""
@@ -55,7 +60,7 @@ class SentenceStream:
     def found(self, pairs: Iterable[PairScore]) -> None:
         """Append the sentences of pairs, and make them readable now."""
         if self._lines is None:
-            self._lines = GrowingLines(self._run.sentences, "\t".join(COLUMNS))
+            self._lines = GrowingLines.open(self._run.sentences, "\t".join(COLUMNS))
         self._count()
         for pair in pairs:
             for item in self._sentences(pair, self._aligner, Counter()):

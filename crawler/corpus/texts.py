@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import deflate
 import numpy as np
@@ -50,11 +51,16 @@ class StoredText:
 class TextStore:
     """The texts of pages by URL and language. One caller at a time."""
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    @classmethod
+    def open(cls, path: Path | None = None) -> Self:
         """Open a file, or keep everything in memory."""
-        self._db = sqlite3.connect(path or ":memory:", isolation_level=None)
-        self._db.executescript(_PRAGMAS + _SCHEMA)
-        self._db.execute("BEGIN")
+        db = sqlite3.connect(path or ":memory:", isolation_level=None)
+        db.executescript(_PRAGMAS + _SCHEMA)
+        db.execute("BEGIN")
+        return cls(db)
 
     def __len__(self) -> int:
         (count,) = self._db.execute("SELECT count(*) FROM texts").fetchone()

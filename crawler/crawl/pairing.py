@@ -69,7 +69,7 @@ class Pairing:
         """Open the files of a pair, or go on with them."""
         run.path.mkdir(parents=True, exist_ok=True)
         aligner = Aligner(langs, profile, store=run.aligner).open()
-        stream = SentenceStream(run, langs) if sentences else None
+        stream = SentenceStream.open(run, langs) if sentences else None
         return cls(run, langs, aligner, stream, counts)
 
     def keep_text(self, document: Document, record_id: str | None) -> None:
@@ -82,7 +82,7 @@ class Pairing:
         found = take_in(self.aligner, readings)
         pairs = [pair for of_one in found for pair in of_one]
         if pairs and self._sink is None:
-            self._sink = PairSink(self._run.pairs)
+            self._sink = PairSink.open(self._run.pairs)
         for pair in pairs:
             assert self._sink
             self._sink.write(pair)

@@ -119,7 +119,7 @@ class LocalMachine:
     @cached_property
     def shuffle(self) -> Shuffle:
         """Where the records of each group lie."""
-        return Shuffle(self.files, self.request.langs)
+        return Shuffle.read(self.files, self.request.langs)
 
     def job(self, langs: LangPair) -> _Job:
         """The groups for two languages."""

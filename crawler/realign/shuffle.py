@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -86,14 +86,28 @@ def _opened(path: Path) -> int:
     return os.open(path, os.O_RDONLY)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Shuffle:
     """The indexes of all files: the records of each group, by its name."""
 
-    def __init__(self, files: Sequence[Path], langs: Sequence[Lang]) -> None:
-        self._langs = list(langs)
+    langs: Sequence[Lang]
+    groups: Sequence[str]
+    number: Mapping[str, int]  # of a group
+    # of each record, by group
+    group: NDArray[np.uint32]
+    lang: NDArray[np.uint8]
+    page: NDArray[np.uint64]
+    file: NDArray[np.uint32]
+    offset: NDArray[np.uint64]
+    length: NDArray[np.uint32]
+    ends: NDArray[np.int64]  # of each group's records, and where the first begins
+
+    @classmethod
+    def read(cls, files: Sequence[Path], langs: Sequence[Lang]) -> Shuffle:
+        """Read the indexes."""
         tables = [_load(file.with_suffix(".npz")) for file in files]
-        self.groups: list[str] = sorted({name for names, _ in tables for name in names})
-        self._number = number = {name: n for n, name in enumerate(self.groups)}
+        known = sorted({name for names, _ in tables for name in names})
+        number = {name: n for n, name in enumerate(known)}
         group, lang, page, file_no, offset, length = [], [], [], [], [], []
         for n, (names, columns) in enumerate(tables):
             renumber = np.array([number[name] for name in names], np.uint32)
@@ -105,13 +119,19 @@ class Shuffle:
             file_no.append(np.full(len(columns["group"]), n, np.uint32))
         groups = np.concatenate([np.empty(0, np.uint32), *group])
         order = np.argsort(groups, kind="stable")
-        self._lang = np.concatenate([np.empty(0, np.uint8), *lang])[order]
-        self._page = np.concatenate([np.empty(0, np.uint64), *page])[order]
-        self._file = np.concatenate([np.empty(0, np.uint32), *file_no])[order]
-        self._offset = np.concatenate([np.empty(0, np.uint64), *offset])[order]
-        self._length = np.concatenate([np.empty(0, np.uint32), *length])[order]
-        self._group = groups[order]
-        self._ends = np.searchsorted(self._group, np.arange(len(self.groups) + 1))
+        groups = groups[order]
+        return cls(
+            list(langs),
+            known,
+            number,
+            groups,
+            np.concatenate([np.empty(0, np.uint8), *lang])[order],
+            np.concatenate([np.empty(0, np.uint64), *page])[order],
+            np.concatenate([np.empty(0, np.uint32), *file_no])[order],
+            np.concatenate([np.empty(0, np.uint64), *offset])[order],
+            np.concatenate([np.empty(0, np.uint32), *length])[order],
+            np.searchsorted(groups, np.arange(len(known) + 1)),
+        )
 
     def sizes(self, langs: LangPair) -> dict[str, tuple[int, int]]:
         """The pages of src and of trg of each group that has both."""
@@ -121,8 +141,8 @@ class Shuffle:
 
     def _pages_of(self, code: int) -> NDArray[np.int64]:
         """The number of pages in a language, for each group; one URL is one page."""
-        rows = np.flatnonzero(self._lang == code)
-        group, page = self._group[rows], self._page[rows]
+        rows = np.flatnonzero(self.lang == code)
+        group, page = self.group[rows], self.page[rows]
         order = np.lexsort((page, group))
         group, page = group[order], page[order]
         again = (group[1:] == group[:-1]) & (page[1:] == page[:-1])
@@ -131,14 +151,14 @@ class Shuffle:
 
     def places(self, group: str, langs: LangPair) -> Places:
         """The records of a group that concern two languages."""
-        n = self._number[group]
-        start, end = int(self._ends[n]), int(self._ends[n + 1])
-        wanted = np.isin(self._lang[start:end], [0, *self._codes(langs)])
+        n = self.number[group]
+        start, end = int(self.ends[n]), int(self.ends[n + 1])
+        wanted = np.isin(self.lang[start:end], [0, *self._codes(langs)])
         return self.at(group, start + np.flatnonzero(wanted))
 
     def at(self, group: str, rows: NDArray[np.int64]) -> Places:
         """Some rows of the index as a group."""
-        return Places(group, self._file[rows], self._offset[rows], self._length[rows])
+        return Places(group, self.file[rows], self.offset[rows], self.length[rows])
 
     def pages(
         self, langs: LangPair, paired: NDArray[np.uint64]
@@ -148,13 +168,13 @@ class Shuffle:
         Pages that are paired are left out.
         """
         codes = self._codes(langs)
-        wanted = np.isin(self._lang, codes) & ~np.isin(self._page, paired)
+        wanted = np.isin(self.lang, codes) & ~np.isin(self.page, paired)
         rows = np.flatnonzero(wanted)
-        src, trg = (int(np.count_nonzero(self._lang[rows] == c)) for c in codes)
-        return rows, self._page[rows], (src, trg)
+        src, trg = (int(np.count_nonzero(self.lang[rows] == c)) for c in codes)
+        return rows, self.page[rows], (src, trg)
 
     def _codes(self, langs: LangPair) -> list[int]:
-        return [self._langs.index(lang) + 1 for lang in langs]
+        return [self.langs.index(lang) + 1 for lang in langs]
 
 
 def _load(path: Path) -> tuple[list[str], dict[str, Any]]:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -28,6 +28,7 @@ from crawler.extract.detectors.open import DetectorConfig, open_detector
 from crawler.extract.document import Reading, read_page
 from crawler.extract.plain import build_text_document
 from crawler.groups import group_key
+from crawler.protocols import LanguageDetector
 from crawler.realign.records import PageRecord, Versions, decode, encode
 from crawler.switchers import declared_versions
 from crawler.urls import hash64, site_of
@@ -50,15 +51,19 @@ class Extractor:
         documents: bool = False,
         languages: DetectorConfig | None = None,
     ) -> None:
-        self._detector = open_detector(tuple(langs), languages)
-        self._read_page = partial(
-            read_page, detector=self._detector, langs=tuple(langs)
-        )
         self.langs = tuple(langs)
         self._documents = documents
-        self._featurizers = {
-            lang: Featurizer(LangPair(lang, next(o for o in langs if o != lang)))
-            for lang in langs
+        self._languages = languages
+
+    @cached_property
+    def _detector(self) -> LanguageDetector:
+        return open_detector(self.langs, self._languages)
+
+    @cached_property
+    def _featurizers(self) -> dict[Lang, Featurizer]:
+        return {
+            lang: Featurizer(LangPair(lang, next(o for o in self.langs if o != lang)))
+            for lang in self.langs
         }
 
     def records(
@@ -86,7 +91,8 @@ class Extractor:
     def _read(self, item: Page | PlainText, counts: Counter[str]) -> Reading:
         if isinstance(item, PlainText):
             return Reading(build_text_document(item.url, item.text, self._detector))
-        return self._read_page(as_html(item, counts) if self._documents else item)
+        page = as_html(item, counts) if self._documents else item
+        return read_page(page, detector=self._detector, langs=self.langs)
 
     def _of_document(
         self, document: Document, counts: Counter[str]

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO, Self
 
 from crawler.errors import RunDirError
 from crawler.lines import bounded_lines
@@ -22,19 +23,25 @@ _MAX_LINE = 16 * 2**20  # bytes
 class GrowingLines:
     """Appends lines after a first one."""
 
-    def __init__(self, path: Path, header: str) -> None:
+    def __init__(self, file: BinaryIO, packed: gzip.GzipFile) -> None:
+        self._file = file
+        self._gzip = packed
+
+    @classmethod
+    def open(cls, path: Path, header: str) -> Self:
         """Open the file and keep its lines; RunDirError if it cannot be written."""
-        self.path = path
         earlier = list(read_lines(path)) if path.exists() else []
         try:
-            self._file = path.open("wb")
+            file = path.open("wb")
         except OSError as error:
             raise RunDirError(f"{path}: cannot be written: {error.strerror}") from error
-        self._gzip = gzip.GzipFile(fileobj=self._file, mode="wb", mtime=0, filename="")
-        self.write(header)
+        packed = gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="")
+        growing = cls(file, packed)
+        growing.write(header)
         for line in earlier:
             if line != header:
-                self.write(line)
+                growing.write(line)
+        return growing
 
     def write(self, line: str) -> None:
         """Append a line."""

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
@@ -36,9 +37,13 @@ _LEVEL = 9  # of gzip: the features of pairs are much alike
 class PairSink:
     """Appends pairs to a file, after those of an earlier session."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, lines: GrowingLines) -> None:
+        self._lines = lines
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
         """Open the file."""
-        self._lines = GrowingLines(path, "\t".join(COLUMNS))
+        return cls(GrowingLines.open(path, "\t".join(COLUMNS)))
 
     def write(self, item: PairScore) -> None:
         """Append a pair and make it readable now."""

@@ -177,7 +177,7 @@ def test_what_a_person_marked_wrong_is_left_out(made, tmp_path, langs):
         trg_text=first["trg_text"],
         verdict="wrong",
     )
-    Marks([mark]).write(run.marks)
+    Marks.of([mark]).write(run.marks)
     try:
         about = corpus(tmp_path / "out", run, langs=langs, formats=("tsv",))
     finally:

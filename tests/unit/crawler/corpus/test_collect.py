@@ -23,7 +23,7 @@ def test_the_text_of_a_revisit_is_that_of_its_original_in_another_file(tmp_path)
             date = BEGIN + timedelta(seconds=number)
             warc.write_exchange(Exchange(url, 200, HTML, BODY, date))
     files = sorted(map(str, tmp_path.glob("*.warc.gz")))
-    counts, store = Counter[str](), TextStore()
+    counts, store = Counter[str](), TextStore.open()
     collect(files[::-1], urls[1:], LangPair("en", "is"), store, counts)
     assert len(store) == 2
     for url in urls[1:]:

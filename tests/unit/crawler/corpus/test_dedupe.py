@@ -16,7 +16,7 @@ def pair(src: str, trg: str, score: float, url: str = "https://a.is/") -> Senten
 
 
 def deduped(folder: Path, pairs, which: str = "near"):
-    copies = BestCopies(folder / "copies.sqlite", which)
+    copies = BestCopies.open(folder / "copies.sqlite", which)
     told = []
     ids = [
         copies.add(item, (Origin(item.src_url), Origin(item.trg_url))) for item in pairs
@@ -69,4 +69,4 @@ def test_the_order_in_which_copies_come_does_not_matter(tmp_path_factory, rows, 
 
 def test_a_place_that_cannot_be_written_is_one_clear_error(tmp_path):
     with pytest.raises(RunDirError, match="cannot be written"):
-        BestCopies(tmp_path / "none" / "copies.sqlite")
+        BestCopies.open(tmp_path / "none" / "copies.sqlite")

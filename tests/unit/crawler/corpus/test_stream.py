@@ -33,7 +33,7 @@ def texts_of(run):
 
 
 def test_sentences_can_be_read_as_soon_as_their_pages_are_paired(run):
-    stream = SentenceStream(run, LANGS)
+    stream = SentenceStream.open(run, LANGS)
     for document in DOCUMENTS:
         stream.take(document, "<urn:uuid:1>")
     stream.found(PAIRS[:1])
@@ -45,13 +45,13 @@ def test_sentences_can_be_read_as_soon_as_their_pages_are_paired(run):
 
 
 def test_a_resumed_crawl_knows_the_pages_of_the_session_before(run):
-    stream = SentenceStream(run, LANGS)
+    stream = SentenceStream.open(run, LANGS)
     for document in DOCUMENTS:
         stream.take(document, None)
     stream.found(PAIRS[:1])
     before = texts_of(run)
     stream.close()
-    again = SentenceStream(run, LANGS)
+    again = SentenceStream.open(run, LANGS)
     again.found(PAIRS[1:2])
     again.close()
     assert texts_of(run)[: len(before)] == before
@@ -59,7 +59,7 @@ def test_a_resumed_crawl_knows_the_pages_of_the_session_before(run):
 
 
 def test_sentences_of_the_final_pairs_replace_provisional_ones(run):
-    stream = SentenceStream(run, LANGS)
+    stream = SentenceStream.open(run, LANGS)
     for document in DOCUMENTS:
         stream.take(document, "<urn:uuid:1>")
     wrong = PairScore(PAIRS[0].src_url, PAIRS[1].trg_url, 0.6)
@@ -75,7 +75,7 @@ def test_sentences_of_the_final_pairs_replace_provisional_ones(run):
 
 
 def test_a_page_that_was_never_read_is_left_out(run):
-    stream = SentenceStream(run, LANGS)
+    stream = SentenceStream.open(run, LANGS)
     assert stream.finish(PAIRS, None, Counter()) == 0
     stream.close()
 
@@ -86,10 +86,10 @@ def test_a_page_that_was_never_read_is_left_out(run):
 def test_a_text_comes_back_as_it_was(tmp_path):
     origin = Origin(DOCUMENTS[0].url, "w/a.warc.gz", 17, "<urn:uuid:1>")
     text = StoredText(DOCUMENTS[0], origin, frozenset({"noindex"}), "https://cc")
-    store = TextStore(tmp_path / "texts.sqlite")
+    store = TextStore.open(tmp_path / "texts.sqlite")
     store.put(text)
     store.close()
-    store = TextStore(tmp_path / "texts.sqlite")
+    store = TextStore.open(tmp_path / "texts.sqlite")
     (found,) = store
     assert (found.origin, found.marks, found.licence) == (
         origin,
@@ -109,7 +109,7 @@ def test_of_two_texts_of_one_url_the_same_one_stays_whatever_comes_first():
         replace(DOCUMENTS[0], digest=digest, title=digest) for digest in ("aa", "bb")
     ]
     for order in (texts, texts[::-1]):
-        store = TextStore()
+        store = TextStore.open()
         for document in order:
             store.put(StoredText(document, Origin(document.url)))
         assert [text.document.digest for text in store] == ["aa"]

@@ -107,7 +107,7 @@ def test_the_documents_of_a_page_pair_with_each_other_and_keep_to_their_sides():
     with Aligner(langs, profile) as aligner:
         take_in(aligner, [reading, reading])
         assert aligner.store.counts() == {"example.org": (1, 1)}
-    store = TextStore()
+    store = TextStore.open()
     for document in (*reading.documents, *reversed(reading.documents)):
         store.put(StoredText(document, Origin(document.url)))
     assert len(store) == 2

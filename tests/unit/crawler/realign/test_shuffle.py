@@ -25,7 +25,7 @@ def test_the_records_of_a_site_come_back_from_all_files(tmp_path):
         files.append(tmp_path / f"{number}.records")
         assert write_records(files[-1], records, LANGS) == 100
         all_records += records
-    shuffle = Shuffle(files, LANGS)
+    shuffle = Shuffle.read(files, LANGS)
     assert shuffle.groups == sorted({record.group for record in all_records})
     for langs in (LangPair("en", "is"), LangPair("is", "fr")):
         sizes = shuffle.sizes(langs)
@@ -42,6 +42,6 @@ def test_the_records_of_a_site_come_back_from_all_files(tmp_path):
 
 def test_an_empty_file_of_records_has_no_groups(tmp_path):
     write_records(tmp_path / "0.records", [], LANGS)
-    shuffle = Shuffle([tmp_path / "0.records"], LANGS)
+    shuffle = Shuffle.read([tmp_path / "0.records"], LANGS)
     assert shuffle.groups == []
     assert shuffle.sizes(LangPair("en", "is")) == {}
