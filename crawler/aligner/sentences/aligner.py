@@ -45,6 +45,10 @@ class SentencesConfig:
     encode: str | None = None
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
 
+    def __post_init__(self) -> None:
+        if self.encode:
+            load_object(self.encode)  # ProfileError if there is none
+
 
 def costs_of(lexicon: Lexicon | None, config: SentencesConfig) -> list[Cost]:
     """What decides which sentences belong together."""
