@@ -15,13 +15,13 @@ tokens or not (`without_substrings`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote
 
 from crawler.languages import language_of, marker_languages
-from crawler.urls import host_labels, split
+from crawler.urls import MET_AGAIN, host_labels, split
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,6 @@ class Handle:
         return "+".join(f"{m.place}:{m.token}" for m in self.markers)
 
 
-_Take = Callable[[str, str], bool]
-
 # Query parameters whose value is the language (WMT16 baseline, and what CMSs use).
 _LANGUAGE_PARAMETERS = frozenset(
     """lang language locale hl l lng lc lg idioma langue sprache taal clang
@@ -63,7 +61,9 @@ _LANGUAGE_PARAMETERS = frozenset(
 )
 # The page that a directory answers with: `/en/` and `/is/index.html` are one handle.
 _INDEX = re.compile(r"(?<=/)(?:index|default|home|main)\.(?:x?html?|php|aspx?|jsp)$")
+_ENDINGS = ("html", "htm", "php", "asp", "aspx", "jsp")
 _FILE_PARTS = re.compile(r"([._-]+|_{2,})")
+_LONGEST = 40  # characters of a marker in ASCII; the names of languages are shorter
 _MAX_MARKERS = 4  # a page that lists languages in its path is no version of a page
 
 
@@ -81,28 +81,54 @@ def handle_of(url: str, languages: Collection[str] | None = None) -> Handle:
     ''
     """
     parts = split(url)
-    markers: list[Marker] = []
-
-    def take(place: str, token: str) -> bool:
-        if len(token) < 2 or len(markers) >= _MAX_MARKERS:
-            return False
-        found = marker_languages(token)
-        if not found or (languages is not None and found.isdisjoint(languages)):
-            return False
-        markers.append(Marker(place, token.lower(), found))
-        return True
-
-    host = _strip_host(parts.host, take)
     path = unquote(parts.path) if "%" in parts.path else parts.path
     # The last segment is the page's name, be it `blog-de.html` or `blog-de/`.
-    *folders, name = path.rstrip("/").split("/")
-    kept = [folder for folder in folders if folder and not take("dir", folder)]
+    folders, _, name = path.rstrip("/").rpartition("/")
+    wanted = None if languages is None else frozenset(languages)
+    before, found = _folder_of(parts.host, folders, wanted)
+    take = _Take([*found], wanted)
     if name and not take("dir", name):
-        kept.append(_strip_name(name, take))
+        before += _strip_name(name, take).lower()
+    text = before.rstrip("/")
     # `/a`, `/a/` and `/a/index.html` are one page on nearly every server
-    text = _INDEX.sub("", f"{host}/{'/'.join(kept)}".lower()).rstrip("/")
-    query = _strip_query(parts.query, take)
-    return Handle(f"{text}?{query}" if query else text, tuple(markers))
+    if text.endswith(_ENDINGS):
+        text = _INDEX.sub("", text).rstrip("/")
+    query = _strip_query(parts.query, take) if parts.query else ""
+    return Handle(f"{text}?{query}" if query else text, tuple(take.markers))
+
+
+class _Take:
+    """Takes tokens out that are markers, of these languages if any are named."""
+
+    __slots__ = ("languages", "markers")
+
+    def __init__(self, markers: list[Marker], languages: frozenset[str] | None) -> None:
+        self.markers = markers
+        self.languages = languages
+
+    def __call__(self, place: str, token: str) -> bool:
+        if len(token) < 2 or len(self.markers) >= _MAX_MARKERS:
+            return False
+        if len(token) > _LONGEST and token.isascii():  # most names of pages
+            return False
+        found = marker_languages(token)
+        if not found:
+            return False
+        if self.languages is not None and self.languages.isdisjoint(found):
+            return False
+        self.markers.append(Marker(place, token.lower(), found))
+        return True
+
+
+@lru_cache(MET_AGAIN)
+def _folder_of(
+    host: str, folders: str, languages: frozenset[str] | None
+) -> tuple[str, tuple[Marker, ...]]:
+    """Host and folders of a handle, which many pages share, with their markers."""
+    take = _Take([], languages)
+    host = _strip_host(host, take)
+    kept = [name for name in folders.split("/") if name and not take("dir", name)]
+    return "/".join([host, *kept, ""]).lower(), tuple(take.markers)
 
 
 def _strip_host(host: str, take: _Take) -> str:

@@ -61,6 +61,8 @@ def all_languages() -> dict[str, Language]:
 
 def fold(text: str) -> str:
     """Lower-case, without accents: `Français` and `francais` are one marker."""
+    if text.isascii():
+        return text.lower()
     # decomposed on both sides: a bold A becomes an A, which has a lower case
     lower = unicodedata.normalize("NFKD", text).lower()
     decomposed = unicodedata.normalize("NFKD", lower)

@@ -55,11 +55,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SITES",
         help="how many of the best sites (%(default)s)",
     )
+    parser.add_argument(
+        "--spark",
+        metavar="MASTER",
+        help="run on a cluster: local[2], spark://HOST:PORT, yarn (extra `spark`)",
+    )
     add_settings(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read all sources, write the table, say how much was read."""
+    import shutil
     from collections import Counter
 
     from crawler.atomic import atomic_text
@@ -67,26 +73,35 @@ def run(args: argparse.Namespace) -> int:
     from crawler.crawl.open import build_model
     from crawler.data import LangPair
     from crawler.prospect.estimate import estimate, ranked, write_table
+    from crawler.prospect.pieces import sample_sources
     from crawler.prospect.probe import corrected
-    from crawler.prospect.rows import find_sources, read_rows
+    from crawler.prospect.rows import find_sources
     from crawler.prospect.sample import Prospector
 
     langs = LangPair.parse(args.langs)
     settings = project_settings(args.settings)
     models = build_model(settings, "language"), build_model(settings, "pair")
     counts: Counter[str] = Counter()
-    prospector = Prospector(langs, args.most_sites)
-    for source in find_sources(args.sources):
-        prospector.add(read_rows(source, counts), counts)
-    prospects = [
-        estimate(sites, sample, langs, *models)
-        for sites, sample in prospector.samples().items()
-    ]
+    sources = find_sources(args.sources)
+    pieces = args.out.with_suffix(".pieces")
+    if args.spark:
+        from crawler.prospect.spark import prospect_on_spark
+
+        at = {"master": args.spark, "most_sites": args.most_sites}
+        prospects = prospect_on_spark(sources, langs, models, counts, **at)
+    else:
+        prospector = Prospector(langs, args.most_sites)
+        sample_sources(sources, prospector, counts, pieces)
+        prospects = [
+            estimate(sites, sample, langs, *models)
+            for sites, sample in prospector.samples().items()
+        ]
     if args.probe and prospects:
         best = ranked(prospects)[: args.probe_sites]
         prospects = corrected(prospects, _probe(best, args))
     with atomic_text(args.out) as file:
         write_table(prospects, langs, file)
+    shutil.rmtree(pieces, ignore_errors=True)
     left_out = sum(n for name, n in counts.items() if "/dropped/" in name)
     print(
         f"{counts['prospect/rows']} rows of {len(prospects)} sites in {args.out}"

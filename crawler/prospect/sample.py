@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+import msgspec
 from xxhash import xxh3_64_intdigest
 
 from crawler.data import LangPair, Site
@@ -24,23 +25,20 @@ from crawler.urls import site_of
 SAMPLE = 128
 # A site of a hundred pages takes 60 KB: 12 GB in all.
 MOST_SITES = 200_000
-_ALL = 2**64  # above every hash
+_ALL = 2**64 - 1  # above every hash but one
 
 SRC, TRG, PLAIN = 0, 1, 2  # the last: no language is known
 _PLACES = 3
 
 
-class SiteSample:
+class SiteSample(msgspec.Struct):
     """The sampled pages of one site, or of a group of sites."""
 
-    __slots__ = ("below", "declared", "newest", "pages", "rows")
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self.newest = ""  # YYYYMMDD
-        self.below = _ALL  # hashes under this are kept
-        self.pages: dict[int, list[str]] = {}  # hash → URLs at SRC, TRG, PLAIN, or ""
-        self.declared: set[int] = set()  # pages whose versions a sitemap lists
+    rows: int = 0
+    newest: str = ""  # YYYYMMDD
+    below: int = _ALL  # hashes under this are kept
+    pages: dict[int, list[str]] = {}  # hash → URLs at SRC, TRG, PLAIN, or ""
+    declared: set[int] = set()  # pages whose versions a sitemap lists
 
     @property
     def scale(self) -> float:
@@ -48,24 +46,27 @@ class SiteSample:
         return _ALL / self.below
 
     def add(self, page: int, place: int, url: str) -> None:
-        """Keep the first URL of a page and place, if the page belongs to the sample."""
+        """Keep the first URL, by name, of a page and place that the sample has."""
         if page >= self.below:
             return
-        urls = self.pages.setdefault(page, [""] * _PLACES)
-        urls[place] = urls[place] or url
-        if len(self.pages) > 2 * SAMPLE:
-            self._keep(sorted(self.pages)[SAMPLE])
+        urls = self.pages.get(page)
+        if urls is None:
+            urls = self.pages[page] = [""] * _PLACES
+            if len(self.pages) > 2 * SAMPLE:
+                self._keep(sorted(self.pages)[SAMPLE])
+        if not urls[place] or url < urls[place]:
+            urls[place] = url
 
     def merge(self, other: SiteSample) -> None:
         """Add a sample of other rows."""
         self.rows += other.rows
         self.newest = max(self.newest, other.newest)
-        self.declared |= other.declared
         self._keep(min(self.below, other.below))
         for page, urls in other.pages.items():
             for place, url in enumerate(urls):
                 if url:
                     self.add(page, place, url)
+        self.declared |= other.declared & self.pages.keys()
 
     def trim(self) -> None:
         """Drop what is kept for later rows: the sample depends on no order now."""
@@ -78,11 +79,18 @@ class SiteSample:
         self.declared &= self.pages.keys()
 
 
+class Samples(msgspec.Struct):
+    """The samples of some rows, in a form that can be stored and merged."""
+
+    sites: dict[Site, SiteSample]
+    groups: list[tuple[Site, ...]]  # of more than one site
+
+
 class Prospector:
     """Samples of all sites that rows name."""
 
     def __init__(self, langs: LangPair, most_sites: int = MOST_SITES) -> None:
-        self._langs = langs
+        self.langs = langs
         self._most = most_sites
         self._samples: dict[Site, SiteSample] = {}
         self._groups = SiteGroups()
@@ -120,7 +128,7 @@ class Prospector:
 
     def _side(self, row: Row, handle: Handle) -> int | None:
         """Where a page belongs by its source, else by its markers; None: nowhere."""
-        sides = (self._langs.src, self._langs.trg)
+        sides = (self.langs.src, self.langs.trg)
         if row.languages:
             first = row.languages[0]
             return sides.index(first) if first in sides else None
@@ -128,6 +136,24 @@ class Prospector:
             return PLAIN
         named = [place for place in (SRC, TRG) if sides[place] in handle.languages]
         return named[0] if len(named) == 1 else None
+
+    def taken(self) -> Samples:
+        """What the rows so far gave; this starts anew."""
+        taken = Samples(self._samples, list(self._groups.groups()))
+        self._samples, self._groups = {}, SiteGroups()
+        return taken
+
+    def merge(self, other: Samples, counts: Counter[str]) -> None:
+        """Take what other rows gave; sites over the limit as in `add`."""
+        for site, sample in other.sites.items():
+            known = self._samples.get(site)
+            if known is not None:
+                known.merge(sample)
+            elif len(self._samples) < self._most:
+                self._samples[site] = sample
+            else:
+                counts["prospect/dropped/too_many_sites"] += sample.rows
+        self._groups = SiteGroups([*self._groups.groups(), *other.groups])
 
     def samples(self) -> dict[tuple[Site, ...], SiteSample]:
         """The sample of each site, those of a group of sites merged."""

@@ -12,9 +12,6 @@ Executors need Python with this project in it: docs/realign.md says how to send 
 from __future__ import annotations
 
 import logging
-import os
-import re
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +20,6 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from tempfile import gettempdir
-from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -33,7 +29,7 @@ import xxhash
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.data import Lang, LangPair, PairScore, Site
-from crawler.errors import RunDirError, RunError
+from crawler.errors import RunDirError
 from crawler.extract.bounded import PageReader, ReadingNote
 from crawler.extract.detectors.open import DetectorConfig
 from crawler.realign.matching_ngrams import (
@@ -49,6 +45,7 @@ from crawler.realign.matching_ngrams import (
 )
 from crawler.realign.plan import Sizes, align_pages
 from crawler.realign.request import AlignRequest
+from crawler.realign.session import spark_session
 from crawler.realign.steps import Extraction, Extractor, align_group, extract
 from crawler.warc.inputs import Piece, Revisits
 
@@ -60,7 +57,6 @@ _NOTES: _Key = (-1, "")
 _Row = tuple[Lang | None, int | None, bytes]  # a PageRecord without its group
 # ((is it across sites, name of the group), its pairs, learned lexicon, counters)
 _Result = tuple[tuple[bool, str], list[PairScore], Lexicon, Counter[str]]
-_LOCAL = re.compile(r"local\[(\d+|\*)\]")
 # Tasks for each core: a slow one must not be the last (Spark's tuning guide: 2 to 3).
 _TASKS_PER_CORE = 3
 # Pages of a group whose features wait in memory, 5 KB each; more wait in a file.
@@ -76,45 +72,8 @@ def align_on_spark(request: AlignRequest, master: str) -> dict[str, Any]:
     if any(request.run(langs).run_json.exists() for langs in known):
         raise RunDirError(f"{request.out}: already holds a run (choose another --out)")
     inputs = request.inputs(request.paths)
-    context = _context(master)
-    from py4j.protocol import Py4JJavaError
-
-    try:
+    with spark_session(master, "bifocal align") as context:
         return align_pages(request, inputs, known, SparkCluster(context, request))
-    except Py4JJavaError as error:
-        cause = str(error.java_exception.getMessage()).strip().splitlines()
-        raise RunError(
-            f"Spark gave up: {cause[0]} (its log says more; nothing is half-written)"
-        ) from error
-    finally:
-        context.stop()
-
-
-def _context(master: str) -> Any:
-    try:
-        from pyspark import SparkConf, SparkContext
-    except ImportError as error:
-        raise RunError(
-            f"Spark is not installed: {error} (pip install 'bifocal-crawler[spark]')"
-        ) from error
-    started = monotonic()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    logging.getLogger("py4j").setLevel(logging.WARNING)  # it logs every closing
-    if match := _LOCAL.fullmatch(master):  # which gives a task one try, and not four
-        master = f"local[{match[1]},4]"
-    conf = SparkConf().setAppName("bifocal align").setIfMissing("spark.master", master)
-    conf.setIfMissing("spark.ui.enabled", "false")
-    conf.setIfMissing("spark.ui.showConsoleProgress", str(sys.stderr.isatty()).lower())
-    try:
-        context = SparkContext.getOrCreate(conf)
-    except Exception as error:  # py4j has no class for a JVM that does not start
-        raise RunError(
-            f"Spark does not start: {error} (it needs Java 17 or later:"
-            " apt-get install openjdk-17-jre-headless)"
-        ) from error
-    context.setLogLevel("ERROR")
-    logger.info("Spark %s: session in %.1f s", context.version, monotonic() - started)
-    return context
 
 
 class SparkCluster:
