@@ -44,6 +44,7 @@ MEMORY = """<tmx version="1.4"><header srclang="en"/><body><tu>
 ELSEWHERE = {
     "make ": "CI runs make test and make check; make demo is the fixture",
     "bifocal align https:": "the network",
+    "bifocal prospect --langs en,is https:": "an address; test_prospect_indexes.py",
     "bifocal align hdfs:": "a cluster; tests/integration/test_realign_spark.py",
     "bifocal docalign": "Bitextor's folders; tests/integration/test_realign.py",
     "bifocal lexicon WARCS --translator": "apertium; tests/unit/crawler/cli",
