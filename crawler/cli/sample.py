@@ -1,8 +1,9 @@
 """Draw pairs of a run for a person to judge, into marks.tsv of the run.
 
 The rows are drawn at random with a seed, so the share that is right is an estimate of
-the precision. Fill the column `verdict` (right, partly or wrong) in a spreadsheet or in
-the report; `bifocal eval marks RUN` gives the precision with its interval.
+the precision; with --doubtful they are those of the lowest scores, which finds more of
+what is wrong. `bifocal review RUN` shows them, or fill the column `verdict` (right,
+partly or wrong) in a spreadsheet; `bifocal eval marks RUN` gives the precision.
 
 Example: bifocal sample runs/is1 --sentences 100
 """
@@ -23,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pages", type=whole_number, default=0, metavar="N", help="%(default)s"
     )
+    parser.add_argument(
+        "--doubtful", action="store_true", help="the lowest scores, not by chance"
+    )
     parser.add_argument("--seed", type=whole_number, default=1, help="%(default)s")
 
 
@@ -35,8 +39,14 @@ def run(args: argparse.Namespace) -> int:
     run = RunDir(args.run_dir)
     run.read()
     marks = Marks.read(run.marks)
-    drawn = draw(run, sentences=args.sentences, pages=args.pages, seed=args.seed)
-    marks.add_sampled(drawn)
+    drawn = draw(
+        run,
+        sentences=args.sentences,
+        pages=args.pages,
+        seed=args.seed,
+        doubtful=args.doubtful,
+    )
+    marks.add_drawn(drawn)
     marks.write(run.marks)
-    print(f"Drew {len(drawn)} rows into {run.marks}: fill the column `verdict`.")
+    print(f"Drew {len(drawn)} rows into {run.marks}; `bifocal review` shows them.")
     return 0

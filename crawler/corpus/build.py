@@ -319,6 +319,7 @@ class _Building:
             "scores": {
                 "stretch": round(self._adapted.stretch, 4),
                 "shift": round(self._adapted.shift, 4),
+                "pages": round(self._adapted.pages, 4),
                 "marked_wrong": len(self._adapted.wrong),
             },
             "counts": dict(sorted(self._counts.items())),

@@ -29,7 +29,7 @@ Verdict = Literal["right", "partly", "wrong"]
 Key = tuple[str, str, str]
 COLUMNS = (
     *("level", "verdict", "src_url", "trg_url", "src_text", "trg_text"),
-    *("score", "sampled"),
+    *("score", "sampled", "pair_score"),
 )
 _MAX_LINE = 2**20  # bytes
 _Z = 1.96  # of a 95 % interval
@@ -47,6 +47,7 @@ class Mark:
     score: float = 0.0
     verdict: Verdict | None = None  # None: not judged yet
     sampled: bool = False
+    pair_score: float | None = None  # of a sentence pair's pages; None: not known
 
     @property
     def key(self) -> Key:
@@ -130,12 +131,13 @@ class Marks:
                 )
         return ", ".join(said)
 
-    def add_sampled(self, drawn: Iterable[Mark]) -> None:
-        """Add rows of a sample; what a person has said of them stays."""
+    def add_drawn(self, drawn: Iterable[Mark]) -> None:
+        """Add rows to be judged; what a person has said of them stays."""
         for mark in drawn:
             before = self._marks.get(mark.key)
             verdict = before.verdict if before else None
-            self.put(replace(mark, verdict=verdict))
+            sampled = mark.sampled or bool(before and before.sampled)
+            self._marks[mark.key] = replace(mark, verdict=verdict, sampled=sampled)
 
     def put(self, mark: Mark) -> None:
         """Add or replace a mark; a mark that was sampled stays so."""
@@ -155,9 +157,14 @@ class Marks:
                     "verdict": mark.verdict or "",
                     "score": f"{mark.score:.4f}",
                     "sampled": str(int(mark.sampled)),
+                    "pair_score": _number(mark.pair_score),
                 }
                 row = (cells.get(name, getattr(mark, name)) for name in COLUMNS)
                 file.write("\t".join(map(one_cell, row)) + "\n")
+
+
+def _number(score: float | None) -> str:
+    return "" if score is None else f"{score:.4f}"
 
 
 def _mark(cells: dict[str, str], where: str) -> Mark:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from heapq import nsmallest
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import TypeVar
 
@@ -16,35 +19,51 @@ from crawler.sinks.tsv import read_sentences
 _T = TypeVar("_T")
 
 
-def draw(run: RunDir, *, sentences: int, pages: int, seed: int) -> list[Mark]:
+def draw(
+    run: RunDir, *, sentences: int, pages: int, seed: int, doubtful: bool = False
+) -> list[Mark]:
     """So many sentence pairs and document pairs, or all if there are fewer.
 
-    RunDirError for a run without the file that is to be sampled.
+    `doubtful`: those of the lowest scores, not by chance. RunDirError for a run without
+    the file that is to be drawn from.
     """
     chance = Random(seed)
-    marks = []
-    for path, wanted in ((run.sentences, sentences), (run.pairs, pages)):
+    marks: list[Mark] = []
+    for path, wanted, made in (
+        (run.sentences, sentences, _of_sentences),
+        (run.pairs, pages, _of_pages),
+    ):
         if wanted > 0 and not path.exists():
             raise RunDirError(f"{path}: is missing (the run has none to draw from)")
-    if sentences > 0:
-        marks += [
-            Mark(
-                "sentence",
-                row["src_url"],
-                row["trg_url"],
-                row["src_text"],
-                row["trg_text"],
-                float(row["aligner_score"]),
-                sampled=True,
-            )
-            for row in _reservoir(read_sentences(run.sentences), sentences, chance)
-        ]
-    if pages > 0:
-        marks += [
-            Mark("page", pair.src_url, pair.trg_url, score=pair.score, sampled=True)
-            for pair in _reservoir(read_pairs(run.pairs), pages, chance)
-        ]
+        if wanted > 0 and doubtful:
+            marks += nsmallest(wanted, made(path), key=doubt)
+        elif wanted > 0:
+            drawn = _reservoir(made(path), wanted, chance)
+            marks += [replace(mark, sampled=True) for mark in drawn]
     return marks
+
+
+def doubt(mark: Mark) -> float:
+    """Low where the row or its pages have a low score."""
+    return mark.score * (1.0 if mark.pair_score is None else mark.pair_score)
+
+
+def _of_sentences(path: Path) -> Iterator[Mark]:
+    for row in read_sentences(path):
+        yield Mark(
+            "sentence",
+            row["src_url"],
+            row["trg_url"],
+            row["src_text"],
+            row["trg_text"],
+            float(row["aligner_score"]),
+            pair_score=float(row["pair_score"]),
+        )
+
+
+def _of_pages(path: Path) -> Iterator[Mark]:
+    for pair in read_pairs(path):
+        yield Mark("page", pair.src_url, pair.trg_url, score=pair.score)
 
 
 def keys_of(run: RunDir, level: Level) -> Iterator[Key]:

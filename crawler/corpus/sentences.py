@@ -73,7 +73,9 @@ class SentenceJudge:
         if self._adapted.is_wrong(bead):
             self.counts["sentences/dropped/marked"] += 1
             return None
-        score = self._adapted.score(bead.score) if all(bead.bead) else bead.score
+        if not all(bead.bead):
+            return bead
+        score = self._adapted.score(bead.score, bead.pair_score)
         return bead if score == bead.score else replace(bead, score=score)
 
     def _clean(self, bead: SentencePair) -> SentencePair | None:

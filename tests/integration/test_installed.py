@@ -1,4 +1,4 @@
-"""The wheel in an environment without the checkout: one package, every command."""
+"""The wheel of the source distribution, without the checkout: every command works."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from tests.commands import PATIENCE, ROOT
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """The wheel of this tree; the build backend comes from the package index."""
-    folder = tmp_path_factory.mktemp("wheel")
-    words = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+def built(tools: Path, *words: object) -> None:
+    """Run a module of these tools, which come from the package index."""
     done = subprocess.run(
-        [*words, str(ROOT), "-w", str(folder)],
+        [sys.executable, "-m", *map(str, words)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(tools)},
         capture_output=True,
         text=True,
         timeout=2 * PATIENCE,
@@ -31,6 +30,17 @@ def wheel(tmp_path_factory) -> Path:
     if done.returncode and os.environ.get("CI") != "true":
         pytest.skip(f"no wheel can be built: {done.stderr[-300:]}")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel of the source distribution of this tree."""
+    folder = tmp_path_factory.mktemp("wheel")
+    tools = folder / "tools"
+    built(tools, *"pip install --quiet --target".split(), tools, "hatchling")
+    built(tools, *"hatchling build -t sdist -d".split(), folder)
+    (source,) = folder.glob("*.tar.gz")
+    built(tools, *"pip wheel --quiet --no-deps".split(), source, "-w", folder)
     (made,) = folder.glob("*.whl")
     return made
 

@@ -4,7 +4,7 @@
    server that gave the page, which writes that file. */
 const marksOf = (run, number, saves, said) => {
   const VERDICTS = { 1: "right", 2: "partly", 3: "wrong", 0: null };
-  const COLUMNS = ["level", "verdict", "src_url", "trg_url", "src_text", "trg_text", "score", "sampled"];
+  const COLUMNS = ["level", "verdict", "src_url", "trg_url", "src_text", "trg_text", "score", "sampled", "pair_score"];
   const cell = (value) => String(value ?? "").replace(/\s+/g, " ").trim();
   const key = (mark) => (mark.level === "page" ? ["page", mark.src_url, mark.trg_url] : ["sentence", cell(mark.src_text), cell(mark.trg_text)]).join("\t");
   const store = `bifocal-marks ${run.name}`;
@@ -24,7 +24,7 @@ const marksOf = (run, number, saves, said) => {
   return {
     of: (mark) => known.get(key(mark))?.verdict ?? null,
     get count() { return [...known.values()].filter((mark) => mark.verdict).length; },
-    get drawn() { return [...known.values()].filter((mark) => mark.sampled); },
+    get drawn() { return [...known.values()].filter((mark) => mark.sampled || !mark.verdict); },
     put(mark, digit) {
       if (!(digit in VERDICTS)) return false;
       const marked = { ...mark, sampled: known.get(key(mark))?.sampled || false, verdict: VERDICTS[digit] };

@@ -481,7 +481,7 @@
     return element;
   }
 
-  /** The rows that chance has drawn; after a mark the next one has the focus. */
+  /** Rows that were drawn to be judged; after a mark the next one has the focus. */
   function drawnRows() {
     const rows = marks.drawn;
     $("drawn").hidden = !rows.length;
@@ -501,7 +501,7 @@
     facts.append(more);
     const rows = text.rows === null
       ? [make("p", { class: "quiet" }, "The pages are not in the WARC files of this run.")]
-      : text.rows.map((row, at) => sentence({ level: "sentence", src_url: src[i], trg_url: trg[i], src_text: row[0], trg_text: row[1], score: row[2] }, row, at));
+      : text.rows.map((row, at) => sentence({ level: "sentence", src_url: src[i], trg_url: trg[i], src_text: row[0], trg_text: row[1], score: row[2], pair_score: score[i] }, row, at));
     if (text.cut) rows.push(make("p", { class: "quiet" }, "The pages go on; the report ends here."));
     if (text.repeated.some((side) => side.length)) {
       rows.push(make("details", { class: "repeated" }, make("summary", {}, "Blocks that many pages of the site have, left out"), make("div", { class: "row first" }, ...text.repeated.map((side, k) => make("div", { lang: run.langs[k][0], dir: "auto" }, ...side.map((block) => make("p", {}, block)))))));

@@ -108,6 +108,24 @@ def test_a_sample_is_drawn_judged_and_gives_a_precision(tmp_path, capsys):
     assert "0 of 5 wrong ones are found (0.000" in said
 
 
+def test_the_doubtful_ones_are_drawn_and_are_no_sample(tmp_path, capsys):
+    run = RunDir(tmp_path / "run")
+    run.open(LangPair("en", "is"))
+    run.write({"langs": ["en", "is"]})
+    urls = [f"https://a.example/{n}" for n in range(60)]
+    scores = [0.4 + n / 100 for n in range(60)]
+    pairs = map(PairScore, [f"{u}/en" for u in urls], [f"{u}/is" for u in urls], scores)
+    write_pairs(run.pairs, list(pairs))
+    words = ["sample", str(run.path), "--sentences", "0", "--pages", "3", "--doubtful"]
+    assert cli.main(words) == 0
+    marks = Marks.read(run.marks)
+    assert [(m.score, m.sampled) for m in marks] == [
+        (0.4, False),
+        (0.41, False),
+        (0.42, False),
+    ]
+
+
 def test_a_run_without_sentences_has_none_to_draw(tmp_path, capsys):
     run = RunDir(tmp_path / "run")
     run.open(LangPair("en", "is"))
