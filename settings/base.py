@@ -22,7 +22,7 @@ PAIR_WEIGHTS = ""  # of several pairs of languages: en-fi=3; else 1
 FRONTIER_MAX_DEPTH = 100  # clicks from a seed: an endless calendar, not a long manual
 URL_LANGUAGE_MODEL = "models.url_language.HashedUrlLanguageModel"
 URL_PAIR_MODEL = "models.url_pair.HashedUrlPairModel"
-LANGUAGE_DETECTOR = "cld2"  # or heliport (extra `languages`), or a class of your own
+LANGUAGE_DETECTOR = "cld2"  # or heliport, a fastText file, a class of your own
 LANGUAGE_SAMPLES = None  # CODE=FILE, …: texts in languages that it does not know
 LANGUAGE_GATE = True  # follow the links of pages in the two languages only
 SITEMAPS = True  # read the sitemaps that robots.txt names

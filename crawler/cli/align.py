@@ -59,7 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--detector",
         default="cld2",
-        help="what tells languages: cld2, heliport (extra `languages`), or a class",
+        help="what tells languages: cld2, heliport (extra `languages`), the file of a"
+        " fastText model (extra `fasttext`), or a class",
     )
     parser.add_argument(
         "--samples",

@@ -28,6 +28,7 @@ _EXTRAS = {
     "parquet": "pyarrow",
     "xlmr": "torch",
     "languages": "heliport",
+    "fasttext": "fasttext",
     "pdf": "pdfminer",
     "office": "mammoth",
     "js": "scrapy_playwright",

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from crawler.aligner.sentences.quality import NO_TRANSLATION, begin_alike
+from crawler.aligner.sentences.scripts import is_in_other_letters
 from crawler.aligner.sentences.split import size_of
 from crawler.data import Lang, LangPair, SentencePair
 from crawler.languages import all_languages
@@ -55,6 +56,7 @@ class FilterConfig:
     address: bool = True  # refuse rows of which a side is an address and nothing else
     list: bool = True  # refuse breadcrumbs and menus, three items or more on a line
     numbers: bool = True  # refuse short rows with other numbers: 28 Dec, 25 fév
+    letters: bool = True  # refuse sides without a letter of their language's alphabet
     names: bool = True  # refuse two names of which no part is alike
     max_characters: int = 1000  # more is no sentence
     max_length_ratio: float = 3.0  # of sizes (a Chinese character counts as 2.2) …
@@ -147,6 +149,11 @@ class SentenceFilters:
             return "length"
         if config.identical and _is_same(*sides):
             return "identical"
+        if config.letters and any(
+            is_in_other_letters(text, lang, self.langs.other(lang))
+            for text, lang in zip(sides, self.langs)
+        ):
+            return "letters"
         if config.names and pair.lexical_ratio is None and are_other_names(*sides):
             return "names"
         if 0 < config.max_copied < copied_share(*sides):

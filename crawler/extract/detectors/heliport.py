@@ -9,25 +9,9 @@ from __future__ import annotations
 from heliport import Identifier
 
 from crawler.data import Lang
+from crawler.extract.detectors.members import lang_of
 from crawler.extract.detectors.pieces import by_pieces
-from crawler.languages import language_of
 from crawler.protocols import Detection
-
-# Its names of the members of macrolanguages that are one language here.
-_MEMBERS = {
-    "ayr": "ay",
-    "cmn": "zh",
-    "gaz": "om",
-    "kmr": "ku",
-    "knc": "kr",
-    "kpv": "kv",
-    "nob": "no",
-    "pbt": "ps",
-    "pes": "fa",
-    "twi": "ak",
-    "uzn": "uz",
-}
-_CYRILLIC = range(0x400, 0x530)
 
 
 class HeliportDetector:
@@ -41,10 +25,4 @@ class HeliportDetector:
         return by_pieces(text, self._language)
 
     def _language(self, piece: str) -> Lang | None:
-        found = self._identifier.identify(piece.replace("\n", " "))
-        if found == "hbs":  # Serbo-Croatian: one language for it
-            cyrillic = sum(ord(char) in _CYRILLIC for char in piece)
-            return "sr" if 2 * cyrillic > len(piece) else "hr"
-        if found == "und":
-            return None
-        return language_of(_MEMBERS.get(found, found)).code
+        return lang_of(self._identifier.identify(piece.replace("\n", " ")), piece)

@@ -19,14 +19,17 @@ from crawler.protocols import LanguageDetector
 
 logger = logging.getLogger(__name__)
 
-_SHORT = {"heliport": "crawler.extract.detectors.heliport.HeliportDetector"}
+_HELIPORT = "crawler.extract.detectors.heliport.HeliportDetector"
+_FASTTEXT = "crawler.extract.detectors.fasttext.FastTextDetector"
+_MODEL_FILES = ".bin", ".ftz"
 
 
 @dataclass(frozen=True, slots=True)
 class DetectorConfig:
     """The settings LANGUAGE_DETECTOR and LANGUAGE_SAMPLES."""
 
-    name: str = "cld2"  # or heliport, or the dotted path of a class
+    # or heliport, the file of a fastText model, or the dotted path of a class
+    name: str = "cld2"
     samples: str | None = None  # CODE=FILE, with commas between
 
 
@@ -57,13 +60,30 @@ def open_detector(
 
 
 def _load(name: str) -> LanguageDetector:
-    if name in _SHORT and find_spec(name) is None:
-        raise UsageError(
-            f"LANGUAGE_DETECTOR={name} needs the extra `languages`"
-            " (pip install 'bifocal-crawler[languages]')"
-        )
-    detector: LanguageDetector = load_object(_SHORT.get(name, name))()
+    detector: LanguageDetector
+    if name == "heliport":
+        _require("heliport", "languages", name)
+        detector = load_object(_HELIPORT)()
+    elif name.endswith(_MODEL_FILES):
+        _require("fasttext", "fasttext", name)
+        try:
+            detector = load_object(_FASTTEXT)(name)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise UsageError(
+                f"LANGUAGE_DETECTOR: {error} (give the file of a fastText model, such"
+                " as OpenLID's)"
+            ) from error
+    else:
+        detector = load_object(name)()
     return detector
+
+
+def _require(module: str, extra: str, name: str) -> None:
+    if find_spec(module) is None:
+        raise UsageError(
+            f"LANGUAGE_DETECTOR={name} needs the extra `{extra}`"
+            f" (pip install 'bifocal-crawler[{extra}]')"
+        )
 
 
 def _samples(text: str) -> dict[Lang, str]:

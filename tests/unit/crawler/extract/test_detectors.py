@@ -89,3 +89,28 @@ def test_heliport_tells_sami_from_norwegian():
         assert (found.lang, found.reliable) == (lang, True)
     assert detector.detect(CROATIAN).lang == "hr"
     assert detector.detect("").lang is None
+
+
+def test_a_fasttext_model_is_taken_by_its_path(tmp_path):
+    fasttext = pytest.importorskip("fasttext")
+    lines = tmp_path / "train.txt"
+    texts = {"sme_Latn": SAMI, "nob_Latn": NORWEGIAN}
+    rows = [f"__label__{n} {' '.join(text.split())}\n" for n, text in texts.items()]
+    lines.write_text("".join(rows * 20))
+    path = str(tmp_path / "lid.bin")
+    model = fasttext.train_supervised(
+        str(lines), lr=0.02, dim=8, epoch=50, minn=2, maxn=3, bucket=2000, thread=1
+    )
+    model.save_model(path)
+    detector = open_detector(("se", "no"), DetectorConfig(path))
+    for text, lang in ((SAMI, "se"), (NORWEGIAN, "no")):
+        assert detector.detect(f"{text}\n{text}").lang == lang
+    assert detector.detect("").lang is None
+
+
+def test_a_file_that_is_not_a_fasttext_model_is_a_clear_error(tmp_path):
+    pytest.importorskip("fasttext")
+    (tmp_path / "empty.bin").write_bytes(b"no model")
+    for name in ("empty.bin", "missing.ftz"):
+        with pytest.raises(UsageError, match="give the file of a fastText model"):
+            open_detector(("se", "no"), DetectorConfig(str(tmp_path / name)))
