@@ -130,3 +130,25 @@ def test_other_scripts_are_not_damage(text):
 
 def test_numbers_and_names_alone_are_not_a_copied_text():
     assert copied_share("In 1999 Apache 2.0", "Árið 1999, Apache 2.0") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("src", "trg", "lang"),
+    [
+        ("Style Guide beta", "Style Guide", "ko"),
+        ("← Routing Unit Testing →", "← Routing and Testing →", "ru"),
+        ("スタイルガイド", "スタイルガイド翻訳プロジェクト", "ja"),
+    ],
+)
+def test_a_side_in_the_letters_of_another_language_is_refused(src, trg, lang):
+    pair = replace(GOOD, src_text=src, trg_text=trg, score=0.99)
+    langs = LangPair("en", lang)
+    assert SentenceFilters(langs, Cld2Detector()).reason_against(pair) == "letters"
+    off = SentenceFilters(langs, Cld2Detector(), FilterConfig(letters=False))
+    assert off.reason_against(pair) != "letters"
+
+
+def test_names_and_code_in_latin_letters_are_no_reason():
+    pair = replace(GOOD, src_text="Restart Nginx now.", trg_text="Nginx 를 다시 시작")
+    filters = SentenceFilters(LangPair("en", "ko"), Cld2Detector())
+    assert filters.reason_against(pair) != "letters"
