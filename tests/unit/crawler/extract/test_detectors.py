@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import struct
+from itertools import chain
+
 import pytest
 
 from crawler.errors import ProfileError, UsageError
@@ -91,21 +94,41 @@ def test_heliport_tells_sami_from_norwegian():
     assert detector.detect("").lang is None
 
 
-def test_a_fasttext_model_is_taken_by_its_path(tmp_path):
-    fasttext = pytest.importorskip("fasttext")
-    lines = tmp_path / "train.txt"
-    texts = {"sme_Latn": SAMI, "nob_Latn": NORWEGIAN}
-    rows = [f"__label__{n} {' '.join(text.split())}\n" for n, text in texts.items()]
-    lines.write_text("".join(rows * 20))
-    path = str(tmp_path / "lid.bin")
-    model = fasttext.train_supervised(
-        str(lines), lr=0.02, dim=8, epoch=50, minn=2, maxn=3, bucket=2000, thread=1
+def fasttext_model(texts: dict[str, str]) -> bytes:
+    """A fastText model that knows the words of texts, in the format of its version 12.
+
+    A word's vector, and a label's, has a one at the number of its language.
+    """
+    size = len(texts)
+    words = {w: n for n, text in enumerate(texts.values()) for w in text.split()}
+    entries = [(word, 0) for word in words] + [(f"__label__{t}", 1) for t in texts]
+    softmax, supervised = 3, 3
+    arguments = (size, 5, 5, 1, 5, 1, softmax, supervised, 0, 0, 0, 100)
+    one = [[float(n == m) for m in range(size)] for n in range(size)]
+    vectors = [one[n] for n in words.values()], [[9 * x for x in row] for row in one]
+    return b"".join(
+        [
+            struct.pack("<ii12id", 793712314, 12, *arguments, 1e-4),
+            struct.pack("<iiiqq", len(entries), len(words), size, 100, -1),
+            *(word.encode() + struct.pack("<xqb", 1, kind) for word, kind in entries),
+            *(
+                struct.pack("<?qq", False, len(matrix), size)
+                + struct.pack(f"<{len(matrix) * size}f", *chain(*matrix))
+                for matrix in vectors
+            ),
+        ]
     )
-    model.save_model(path)
-    detector = open_detector(("se", "no"), DetectorConfig(path))
+
+
+def test_a_fasttext_model_is_taken_by_its_path(tmp_path):
+    pytest.importorskip("fasttext")
+    path = tmp_path / "lid.bin"
+    path.write_bytes(fasttext_model({"sme_Latn": SAMI, "nob_Latn": NORWEGIAN}))
+    detector = open_detector(("se", "no"), DetectorConfig(str(path)))
     for text, lang in ((SAMI, "se"), (NORWEGIAN, "no")):
         assert detector.detect(f"{text}\n{text}").lang == lang
     assert detector.detect("").lang is None
+    assert detector.detect("Ich verstehe kein einziges Wort davon.").lang is None
 
 
 def test_a_file_that_is_not_a_fasttext_model_is_a_clear_error(tmp_path):
