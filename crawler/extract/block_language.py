@@ -27,9 +27,12 @@ from crawler.protocols import LanguageDetector
 
 # Characters from which on a block is asked for alone.
 _LONG = 60
+# Short blocks in a row are asked for as one, up to so many characters: a menu, a list.
+_ROW = 200
 # In nats. Fitted on pages made of pairs of eight recorded sites; half and twice of each
 # lose less than a point of the blocks that are right.
-_CHANGE = 3.0  # what a change of language costs
+_CHANGE = 3.0  # what a change of language costs,
+_CHANGE_OF_PART = 2.0  # and where a list, or what surrounds the page, begins or ends
 _CERTAIN = 8.0  # what a detector's word is worth at most,
 _PER_NAT = 15  # and the characters of a text for each of them
 _UNRELIABLE = 0.2  # how much of what a detector calls unreliable counts
@@ -86,10 +89,11 @@ def block_languages(
     units = list(_units(page))
     texts = [" ".join(filter(None, unit.texts)) for unit in units]
     evidence = [_evidence(text, langs[0], detector) for text in texts]
-    found = _best_sequence(evidence, langs)
+    prices = list(_prices(units))
+    found = _best_sequence(evidence, prices, langs)
     if len(set(found)) > 1:
         _add_words(texts, evidence, found, langs)
-        found = _best_sequence(evidence, langs)
+        found = _best_sequence(evidence, prices, langs)
     for unit, lang in zip(units, found):
         for run, text in zip(unit.runs, unit.texts):
             yield run, lang if _WORD.search(text) else None
@@ -103,7 +107,8 @@ def _units(page: Linearized) -> Iterator[_Unit]:
             text = ""
         if (
             unit
-            and unit.size < _LONG
+            and unit.size < _ROW
+            and len(unit.texts[-1]) < _LONG
             and len(text) < _LONG
             and _kind(unit.runs[-1]) == _kind(run)
         ):
@@ -138,13 +143,24 @@ def _evidence(text: str, main: Lang, detector: LanguageDetector) -> Evidence:
     return {lang: nats * (1.0 if found.reliable else _UNRELIABLE)}
 
 
-def _best_sequence(evidence: Sequence[Evidence], langs: Sequence[Lang]) -> list[Lang]:
+def _prices(units: Sequence[_Unit]) -> Iterator[float]:
+    """What a change of language before each unit costs."""
+    part: tuple[bool, bool] | None = None
+    for unit in units:
+        first = unit.runs[0]
+        before, part = part, (first.tag == "li", first.boilerplate)
+        yield _CHANGE if part == before else _CHANGE_OF_PART
+
+
+def _best_sequence(
+    evidence: Sequence[Evidence], prices: Sequence[float], langs: Sequence[Lang]
+) -> list[Lang]:
     """The most likely languages of blocks in a row; before and after is the first."""
     total = {lang: -_CHANGE * (lang != langs[0]) for lang in langs}
     back: list[dict[Lang, Lang]] = []
-    for row in evidence:
+    for row, price in zip(evidence, prices):
         best = max(langs, key=total.__getitem__)
-        changed = total[best] - _CHANGE
+        changed = total[best] - price
         before = {lang: lang if total[lang] >= changed else best for lang in langs}
         total = {lang: max(total[lang], changed) + row.get(lang, 0.0) for lang in langs}
         back.append(before)

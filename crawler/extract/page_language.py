@@ -33,7 +33,7 @@ _ADDRESS, _DECLARED = 0.3, 0.1
 _UNRELIABLE = 0.5  # how much of what a detector calls unreliable counts
 # A detector that finds less of another language in a page has guessed: characters of
 # sentences, of labels and links, and the share of either.
-_OTHER, _OTHER_LABELS, _OTHER_SHARE = 40, 60, 0.05
+_OTHER, _OTHER_LABELS, _OTHER_SHARE = 40, 20, 0.05
 # In a page with both CLD2 finds the one alone.
 _MERGED = {"es", "pt"}
 # Languages that CLD2 takes for each other: between these, the page is believed.
@@ -89,10 +89,9 @@ def language_of_page(
     seen = set(own)
     labels = " ".join(chunk for chunk in main if chunk not in seen)
     if len(labels) >= _OTHER_LABELS and langs:
-        of_labels = _others(
-            detector.detect(labels), len(labels), _OTHER_LABELS, found.lang
-        )
-        others |= {lang: share for lang, share in of_labels if lang in langs}
+        of_labels = detector.detect(labels)
+        if of_labels.lang != found.lang or of_labels.confidence < _CLEAR_SHARE:
+            others |= {lang: others.get(lang, 0.0) for lang in langs if not is_close(lang, found.lang)}
     if found.lang in _MERGED:
         others |= dict.fromkeys(_MERGED.intersection(langs) - {found.lang}, 0.0)
     return replace(found, shares=tuple(others.items()))
