@@ -4,7 +4,7 @@ A detector is asked for each block that is long enough, and for short ones in a 
 one. The most likely sequence of languages then follows by dynamic programming, with a
 price for each change (Viterbi 1967): a short block is in the language of its
 neighbours, which in a table are those of its column, unless its words are those of
-blocks in another language that are certain.
+blocks in another language that are certain. A `lang` attribute is weak evidence.
 
 In: a linearized page and the languages that were found in it.  Out: its parts by
 language.
@@ -17,12 +17,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from crawler.data import Lang
-from crawler.extract.linearize import Linearized
+from crawler.extract.linearize import CHUNK, Linearized
 from crawler.extract.page_language import is_close
+from crawler.extract.tags import VOID
 from crawler.extract.text import CODE, BlockRun, block_runs
+from crawler.languages import known_code
 from crawler.protocols import LanguageDetector
 
 # Characters from which on a block is asked for alone.
@@ -35,6 +37,8 @@ _CHANGE = 3.0  # what a change of language costs,
 _CHANGE_OF_PART = 2.0  # and where a list, or what surrounds the page, begins or ends
 _CERTAIN = 8.0  # what a detector's word is worth at most,
 _PER_NAT = 15  # and the characters of a text for each of them
+_CHANGE_DECLARED = 0.5  # and where a `lang` attribute tells of one
+_DECLARED = 2.0  # what that is worth as evidence: nobody sees it, so many are wrong
 _UNRELIABLE = 0.2  # how much of what a detector calls unreliable counts
 _KNOWN = 2.0  # with more, a block's words are examples of its language; with less
 _TRUST = 0.5  # they are compared: so much counts of their odds, as they are not
@@ -53,6 +57,7 @@ class _Unit:
     runs: list[BlockRun]
     texts: list[str]
     size: int
+    declared: Lang | None
 
 
 @dataclass(slots=True)
@@ -89,6 +94,9 @@ def block_languages(
     units = list(_units(page))
     texts = [" ".join(filter(None, unit.texts)) for unit in units]
     evidence = [_evidence(text, langs[0], detector) for text in texts]
+    for unit, row in zip(units, evidence):
+        if unit.declared:
+            row[unit.declared] = row.get(unit.declared, 0.0) + _DECLARED
     prices = list(_prices(units))
     found = _best_sequence(evidence, prices, langs)
     if len(set(found)) > 1:
@@ -101,16 +109,19 @@ def block_languages(
 
 def _units(page: Linearized) -> Iterator[_Unit]:
     unit: _Unit | None = None
+    declared = _declared(page) if page.langs else {}
     for run in _by_column(block_runs(page.tokens)):
         text = " ".join(page.chunks[run.start : run.end])
         if run.tag in CODE:
             text = ""
+        said = declared.get(run.start)
         if (
             unit
             and unit.size < _ROW
             and len(unit.texts[-1]) < _LONG
             and len(text) < _LONG
             and _kind(unit.runs[-1]) == _kind(run)
+            and unit.declared == said
         ):
             unit.runs.append(run)
             unit.texts.append(text)
@@ -118,7 +129,7 @@ def _units(page: Linearized) -> Iterator[_Unit]:
             continue
         if unit:
             yield unit
-        unit = _Unit([run], [text], len(text))
+        unit = _Unit([run], [text], len(text), said)
     if unit:
         yield unit
 
@@ -143,20 +154,51 @@ def _evidence(text: str, main: Lang, detector: LanguageDetector) -> Evidence:
     return {lang: nats * (1.0 if found.reliable else _UNRELIABLE)}
 
 
+def _declared(page: Linearized) -> dict[int, Lang]:
+    """The chunks, by number, in an element whose `lang` names a language."""
+    found: dict[int, Lang] = {}
+    inside: list[tuple[str, Lang]] = []  # elements with `lang` that are open
+    depths: list[int] = []  # elements of that name that are open in each, it included
+    chunk = 0
+    for place, token in enumerate(page.tokens):
+        if token == CHUNK:
+            if inside:
+                found[chunk] = inside[-1][1]
+            chunk += 1
+        elif lang := known_code(page.langs.get(place)):
+            if token[1:] not in VOID:
+                inside.append((token[1:], lang))
+                depths.append(1)
+        elif inside and token[1:] == inside[-1][0]:
+            depths[-1] += 1
+        elif inside and token[2:] == inside[-1][0] and token[1] == "/":
+            depths[-1] -= 1
+            if not depths[-1]:
+                inside.pop()
+                depths.pop()
+    return found
+
+
 def _prices(units: Sequence[_Unit]) -> Iterator[float]:
     """What a change of language before each unit costs."""
-    part: tuple[bool, bool] | None = None
-    for unit in units:
-        first = unit.runs[0]
-        before, part = part, (first.tag == "li", first.boilerplate)
-        yield _CHANGE if part == before else _CHANGE_OF_PART
+    for before, unit in pairwise([units[0], *units] if units else ()):
+        if before.declared != unit.declared:
+            yield _CHANGE_DECLARED
+        else:
+            is_new = _part(before.runs[0]) != _part(unit.runs[0])
+            yield _CHANGE_OF_PART if is_new else _CHANGE
+
+
+def _part(run: BlockRun) -> tuple[bool, bool]:
+    return run.tag == "li", run.boilerplate
 
 
 def _best_sequence(
     evidence: Sequence[Evidence], prices: Sequence[float], langs: Sequence[Lang]
 ) -> list[Lang]:
     """The most likely languages of blocks in a row; before and after is the first."""
-    total = {lang: -_CHANGE * (lang != langs[0]) for lang in langs}
+    ends = {lang: -_CHANGE_OF_PART * (lang != langs[0]) for lang in langs}
+    total = dict(ends)
     back: list[dict[Lang, Lang]] = []
     for row, price in zip(evidence, prices):
         best = max(langs, key=total.__getitem__)
@@ -164,7 +206,7 @@ def _best_sequence(
         before = {lang: lang if total[lang] >= changed else best for lang in langs}
         total = {lang: max(total[lang], changed) + row.get(lang, 0.0) for lang in langs}
         back.append(before)
-    lang = max(langs, key=lambda lang: total[lang] - _CHANGE * (lang != langs[0]))
+    lang = max(langs, key=lambda lang: total[lang] + ends[lang])
     found: list[Lang] = []
     for before in reversed(back):
         found.append(lang)

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from crawler.extract.furniture import is_furniture
@@ -32,6 +32,7 @@ _SPEAKING = frozenset(
 )
 CHUNK = ""  # the token that stands for a chunk
 _ASIDE, _ASIDE_END = "<aside", "</aside"
+_LANG = re.compile(r'(?:^| )(?:xml:)?lang="([^"]{2,35})"')
 # Twenty times the links that are taken from a page, each of half a KB.
 MAX_ELEMENTS = 100_000
 MAX_TITLE = 1000  # characters
@@ -53,6 +54,8 @@ class Linearized:
     chunks: tuple[str, ...]
     elements: tuple[Element, ...]  # in document order, head included
     title: str
+    # what `lang` says of elements in the body: the place of a start tag in `tokens`
+    langs: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def lang(self) -> str | None:
@@ -73,7 +76,7 @@ def _attributes(tag: str) -> dict[str, str]:
     return found
 
 
-def linearize(text: str) -> Linearized:
+def linearize(text: str) -> Linearized:  # noqa: PLR0915 - the hottest loop, in one
     """Cut a page into tokens, chunks and speaking elements.
 
     >>> page = linearize("<p>Emergency <b>Exit</b><a href=/is>Íslenska</a>")
@@ -87,6 +90,7 @@ def linearize(text: str) -> Linearized:
     tokens: list[str] = []
     chunks: list[str] = []
     elements: list[Element] = []
+    langs: dict[int, str] = {}
     title = ""
     in_body = False
     anchor: tuple[str, dict[str, str]] | None = None  # the open <a>
@@ -123,7 +127,11 @@ def linearize(text: str) -> Linearized:
                 # a web component that links
                 elements.append(Element(name, _attributes(rest), ""))
             else:
-                silent[tag] = token = _ASIDE if is_furniture(name, rest) else token
+                token = _ASIDE if is_furniture(name, rest) else token
+                if 'lang="' in rest and (said := _LANG.search(rest)):
+                    langs[len(tokens)] = said[1]
+                else:
+                    silent[tag] = token
         if token is not None and in_body:
             tokens.append(asides.token(tag, token) if token in asides.marks else token)
         if in_body and chunk and not chunk.isspace():
@@ -135,7 +143,7 @@ def linearize(text: str) -> Linearized:
                     anchor_text.append(folded)
     if anchor:
         elements.append(_close(anchor, anchor_text))
-    return Linearized(tuple(tokens), tuple(chunks), tuple(elements), title)
+    return Linearized(tuple(tokens), tuple(chunks), tuple(elements), title, langs)
 
 
 class _Asides:

@@ -91,9 +91,16 @@ def language_of_page(
     if len(labels) >= _OTHER_LABELS and langs:
         of_labels = detector.detect(labels)
         if of_labels.lang != found.lang or of_labels.confidence < _CLEAR_SHARE:
-            others |= {lang: others.get(lang, 0.0) for lang in langs if not is_close(lang, found.lang)}
+            others |= {
+                lang: others.get(lang, 0.0)
+                for lang in langs
+                if not is_close(lang, found.lang)
+            }
     if found.lang in _MERGED:
         others |= dict.fromkeys(_MERGED.intersection(langs) - {found.lang}, 0.0)
+    for said in set(map(known_code, page.langs.values())):
+        if said and said in langs and not is_close(said, found.lang):
+            others.setdefault(said, 0.0)
     return replace(found, shares=tuple(others.items()))
 
 

@@ -115,3 +115,14 @@ def test_the_documents_of_a_page_pair_with_each_other_and_keep_to_their_sides():
         text = store.get(document.url, document.lang)
         assert text is not None
         assert text.document.chunks == document.chunks
+
+
+def test_a_short_block_is_in_the_language_that_its_lang_attribute_says():
+    html = paragraphs(*ENGLISH[:2]) + "<p lang=is-IS>Takk fyrir<p>Ok then"
+    html += f"<div lang=xx><br lang=is>{paragraphs(*ENGLISH[2:])}</div>"
+    assert texts(html) == ("en", [*ENGLISH[:2], "Ok then", *ENGLISH[2:]])
+
+
+def test_a_lang_attribute_is_not_believed_against_the_text():
+    html = paragraphs(*ENGLISH[:2]) + f"<section lang=is>{paragraphs(*ENGLISH[2:])}"
+    assert texts(html) == ("en", list(ENGLISH))
