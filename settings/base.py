@@ -93,7 +93,13 @@ WARC_GZIP_LEVEL = 6  # 1 % larger than 9 and 1.7 times faster (measured)
 
 # --- replay: a folder or comma list of WARC files makes the world offline
 REPLAY_WARCS = None
+# --- pages of an archive in the place of the web, by sorted CDXJ, cluster.idx or WARCs
+ARCHIVE_FIRST = None
+ARCHIVE_ROOT = None  # where the files lie that an index names; default: beside it
+ARCHIVE_MAX_DAYS = 365  # older pages are fetched from the web; 0: of any age
+ARCHIVE_ONLY = False  # True: the web is not asked, what the archive lacks is 404
 ADDONS = {
+    "crawler.components.archive.ArchiveAddon": 50,
     "crawler.components.replay.ReplayAddon": 0,
     "crawler.components.conversion.ConversionAddon": 100,  # stands before the replay
 }

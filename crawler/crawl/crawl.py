@@ -227,7 +227,7 @@ class Crawl:
             )
         finally:
             if not goes_on:
-                self._finish(lease)
+                self._finish(lease, asked=exchange.archive is None)
 
     def failed(self, fetch: Fetch, reason: str, *, final: bool = False) -> None:
         """Deal with a request without an answer; `final`: no other try changes that."""
@@ -258,9 +258,9 @@ class Crawl:
         finally:
             self._finish(lease)
 
-    def _finish(self, lease: Lease) -> None:
+    def _finish(self, lease: Lease, *, asked: bool = True) -> None:
         """Let the site of a fetch be asked again after its pause."""
-        self._polite.finish(lease, self.clock())
+        self._polite.finish(lease, self.clock(), asked=asked)
         self._nothing_until = 0.0
 
     def keep(self, exchange: Exchange) -> None:

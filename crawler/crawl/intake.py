@@ -365,6 +365,8 @@ def _metadata(
     answer: Answer, reading: Reading, reason: str | None
 ) -> Iterator[tuple[str, str]]:
     """The fields of a page's WARC metadata record (`via`, `hopsFromSeed`: WARC 1.1)."""
+    if answer.exchange.archive:
+        yield "archive", answer.exchange.archive
     if answer.source_url:
         yield "via", answer.source_url
     yield "hopsFromSeed", str(answer.depth)

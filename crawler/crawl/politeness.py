@@ -132,14 +132,20 @@ class Politeness:
         """Close the site of a page that is asked for now."""
         self.gate.start(lease.site)
 
-    def finish(self, lease: Lease, now: float) -> None:
-        """Open the site of a page that was dealt with, after its pause."""
+    def finish(self, lease: Lease, now: float, *, asked: bool = True) -> None:
+        """Open the site of a page that was dealt with, after its pause.
+
+        `asked`: False if an archive has answered, which spares the site.
+        """
         settings = self._settings
+        if not asked:
+            self.gate.finish(lease.site, now, self._asked_to_wait.pop(lease.site, 0.0))
+            return
         rules = self.rules(lease.url)
-        asked = rules.crawl_delay(settings.user_agent) if rules else 0.0
+        wanted = rules.crawl_delay(settings.user_agent) if rules else 0.0
         delay = max(
             settings.download_delay,
-            min(asked, settings.robots_max_crawl_delay),
+            min(wanted, settings.robots_max_crawl_delay),
             self._asked_to_wait.pop(lease.site, 0.0),
         )
         self.gate.finish(lease.site, now, delay)

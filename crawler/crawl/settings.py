@@ -94,6 +94,10 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     log_format: str
     log_dateformat: str
     replay_warcs: str | None
+    archive_first: str | None = None
+    archive_root: str | None = None
+    archive_max_days: Count = 0
+    archive_only: bool = False
 
     @property
     def run(self) -> RunDir:

@@ -41,6 +41,7 @@ class Exchange:
     truncated: str | None = None  # why the body is not whole: length, time, disconnect
     # the page as HTML (UTF-8), if the answer was something else (PDF, JavaScript)
     converted: bytes | None = None
+    archive: str | None = None  # the record that was read in the place of the web
 
     @classmethod
     def of_page(cls, page: Page, fetched_at: datetime) -> Exchange:
