@@ -69,6 +69,8 @@ STOP_WHEN = 0  # requests that a site's next pair may cost; 0: the site is crawl
 SITE_SCOUT_PAGES = 0  # then a site of one language waits for the others; 0: never
 DOWNLOAD_TIMEOUT = 60  # seconds for a whole answer
 DOWNLOAD_MAXSIZE = 20_000_000  # bytes; the longest one-page manuals have 5 MB
+SNOWBALL = 0  # sites that good sites link to, to be crawled as well; 0: none
+SNOWBALL_PAGES = 10  # in which such a site has to give a pair: both sides of a few
 
 # --- who may be connected to: public addresses only, checked when a connection is made
 ADDRESS_ALLOW = ""  # host names, addresses and networks that are not public but ours

@@ -34,8 +34,9 @@ from crawler.frontier.scope import Scope
 from crawler.frontier.scorers.many_pairs import MaxOverPairs, SumOverPairs
 from crawler.frontier.scorers.remembered import RememberedLanguages
 from crawler.frontier.site_yield import RunBudget, SiteBudget, SiteYield
+from crawler.frontier.snowball import Snowball
 from crawler.frontier.stores.open import open_frontier
-from crawler.protocols import LearningScorer, UrlScorer
+from crawler.protocols import LearningScorer, UrlScorer, Workers
 from crawler.rundir import RunDir
 from crawler.seeds import read_seeds
 from crawler.urls import without_password
@@ -135,14 +136,22 @@ def build_frontier(
         seconds=settings.site_max_seconds,
         scout=settings.site_scout_pages,
         stop_when=settings.stop_when,
+        trial=settings.snowball_pages,
     )
+    store = open_frontier(url)
+    if settings.snowball and isinstance(store, Workers):
+        raise ProfileError(
+            f"SNOWBALL={settings.snowball}: several workers cannot take new sites"
+            " (leave FRONTIER_URL unset, or name the sites as seeds)"
+        )
     return Frontier(
-        open_frontier(url),
+        store,
         scorer,
         scope,
         max_depth=settings.frontier_max_depth,
         sites=SiteYield(wanted, budget),
         budget=RunBudget(pages=settings.run_max_pages, bytes=settings.run_max_bytes),
+        snowball=Snowball(tuple(wanted), settings.snowball),
         counts=counts,
     )
 

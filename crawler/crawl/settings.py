@@ -79,6 +79,8 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     site_max_seconds: Amount
     site_scout_pages: Count
     stop_when: Amount
+    snowball: Count = 0
+    snowball_pages: Count = 0
     run_max_pages: Count
     run_max_bytes: Count
     # WARC

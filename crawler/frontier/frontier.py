@@ -29,6 +29,7 @@ from crawler.frontier.learned import LearnedState
 from crawler.frontier.offered import Offered
 from crawler.frontier.scope import Scope
 from crawler.frontier.site_yield import RunBudget, SiteYield, Spent
+from crawler.frontier.snowball import Snowball
 from crawler.frontier.stores.single_worker import SingleWorker
 from crawler.frontier.url_forms import UrlForms
 from crawler.groups import SiteGroups
@@ -68,6 +69,7 @@ class Frontier:
         max_depth: int = 0,
         sites: SiteYield | None = None,
         budget: RunBudget | None = None,
+        snowball: Snowball | None = None,
         counts: Counter[str] | None = None,
     ) -> None:
         """`max_depth`: clicks from the nearest seed, 0 for no limit."""
@@ -77,6 +79,7 @@ class Frontier:
         self.max_depth = max_depth
         self.sites = sites if sites is not None else SiteYield()
         self.budget = budget or RunBudget()
+        self.snowball = snowball or Snowball()
         self.counts = counts if counts is not None else Counter()
         self.workers = store if isinstance(store, Workers) else SingleWorker()
         self._learner = scorer if isinstance(scorer, LearningScorer) else None
@@ -93,11 +96,9 @@ class Frontier:
     @property
     def has_open(self) -> bool:
         """Whether anything pending may still be fetched, here or by another worker."""
-        if self._is_spent():
+        if self.budget.is_spent(self.store):
             return False
         return (len(self.store) > 0 and not self._dry) or self.workers.open_elsewhere()
-
-    # ---------------------------------------------------------------- in
 
     def seed(self, urls: Iterable[str]) -> PushCounts:
         """Put seeds in, ahead of everything; their site, host or path is in scope."""
@@ -118,6 +119,8 @@ class Frontier:
             refusal = self.refusal(link)
             if refusal:
                 self.counts[f"frontier/refused/{refusal}"] += 1
+                if refusal == "scope":
+                    self.snowball.named(source, link)
             else:
                 kept.append(link)
         return self.push(self.scorer.score(source, kept)) if kept else PushCounts()
@@ -195,17 +198,19 @@ class Frontier:
             self.push([replace(lease.scored, link=link)])
         return link
 
-    # --------------------------------------------------------------- out
-
     def next(self, busy: Collection[Site] = ()) -> Lease | None:
         """Lease the best URL of a site that is not busy.
 
         Sites that rest are asked when nothing else is left, here or at another worker;
         closed ones never.
         """
-        if self._is_spent():
+        if self.budget.is_spent(self.store):
             return None
         lease = self._next(busy)
+        if lease is None and (found := self.snowball.take(self.sites, busy=bool(busy))):
+            self.counts["frontier/snowball"] += 1
+            self.seed(found.entrances())
+            lease = self._next(busy)
         if lease is None and not busy and not self.workers.open_elsewhere(awake=True):
             if woken := self.sites.wake():
                 self._judged(woken)
@@ -317,14 +322,6 @@ class Frontier:
             else:
                 self.workers.set_resting(site, site in self.sites.resting)
 
-    def _is_spent(self) -> bool:
-        """Whether the run, all its workers, has cost what it may."""
-        if not (self.budget.pages or self.budget.bytes):
-            return False
-        cost = self.store.tally({"pages": 0, "bytes": 0})
-        pages = cost["pages"] + self.store.counts()["leased"]
-        return 0 < self.budget.pages <= pages or 0 < self.budget.bytes <= cost["bytes"]
-
     def _release(
         self,
         lease: Lease,
@@ -374,17 +371,17 @@ class Frontier:
         self._dry = False
         return True
 
-    # ------------------------------------------------------------- state
-
     def commit(self) -> None:
         """Make everything so far survive a kill."""
         self._learned.step(self.sites, self.counts["frontier/added"])
+        self.snowball.save(self.store)
         self.store.commit()
 
     def restore(self) -> None:
         """After a restart: let the scorer go on from what was saved and is known."""
         load = self.store.load
         self.sites.groups = SiteGroups(msgspec.json.decode(load("groups") or b"[]"))
+        self.snowball.restore(load("snowball"), self.sites)
         self.sites.restore(msgspec.json.decode(load("sites") or b"{}"))
         self._forms.restore(msgspec.json.decode(load("forms") or b"{}"))
         if self._learner:
@@ -445,4 +442,5 @@ class Frontier:
         """
         if commit:
             self._learned.save(self.sites)
+            self.snowball.save(self.store, least=1)
         self.store.close(commit=commit)

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from crawler.data import Lang, Site
 from crawler.groups import SiteGroups
+from crawler.protocols import FrontierStore
 from crawler.wanted import WantedPairs
 
 # How much of the last pages' promises is kept with each request: the last 50 count.
@@ -39,6 +40,8 @@ class SiteBudget:
     scout: int = 0
     # Requests that the next pair may cost; a site whose best URL promises less ends.
     stop_when: float = 0.0
+    # Pages in which a site on trial has to give a pair, or is closed; 0: no trial.
+    trial: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,14 @@ class RunBudget:
 
     pages: int = 0
     bytes: int = 0
+
+    def is_spent(self, store: FrontierStore) -> bool:
+        """Whether all workers have cost what they may."""
+        if not (self.pages or self.bytes):
+            return False
+        cost = store.tally({"pages": 0, "bytes": 0})
+        pages = cost["pages"] + store.counts()["leased"]
+        return 0 < self.pages <= pages or 0 < self.bytes <= cost["bytes"]
 
 
 @dataclass(slots=True)
@@ -84,6 +95,9 @@ class SiteYield:
     # Sites that used up their budget, and those that wait until others are done.
     closed: set[Site] = field(default_factory=set)
     resting: set[Site] = field(default_factory=set)
+    # Sites that had to prove themselves, and those that have given a pair.
+    trials: set[Site] = field(default_factory=set)
+    good: set[Site] = field(default_factory=set)
 
     def fetched(
         self, site: Site, lang: Lang | None, size: int = 0, seconds: float = 0.0
@@ -111,7 +125,7 @@ class SiteYield:
     def _judge(self, site: Site) -> None:
         members = self.groups.members(site)
         spent = self._together(members)
-        if self._over_budget(spent):
+        if self._over_budget(spent) or self._has_failed(members, spent):
             self.closed.update(members)
         elif self._hopeless(spent):
             self.resting.update(members)
@@ -133,6 +147,23 @@ class SiteYield:
     def paired(self, site: Site) -> None:
         """Count a pair that was found."""
         self.spent.setdefault(site, Spent()).pairs += 1
+        members = self.groups.members(site)
+        if self.trials.intersection(members) and not self.good.intersection(members):
+            self.closed.difference_update(members)  # the pair came after the last page
+        self.good.update(members)
+        self._judge(site)
+
+    def is_on_trial(self, site: Site) -> bool:
+        """Whether a site has still to give its first pair."""
+        return site in self.trials - self.good - self.closed
+
+    def _has_failed(self, members: Collection[Site], spent: Spent) -> bool:
+        trial = self.budget.trial
+        return (
+            0 < trial <= spent.pages
+            and not self.trials.isdisjoint(members)
+            and self.good.isdisjoint(members)
+        )
 
     def next_pair_costs(self, site: Site, score: float) -> float:
         """The requests for the next pair, where the best URL of a site has this score.
@@ -195,5 +226,7 @@ class SiteYield:
             known = {k: v for k, v in values.items() if k in Spent.__slots__}
             langs = frozenset(known.pop("langs", ()))
             self.spent[site] = Spent(**known, langs=langs)
+            if self.spent[site].pairs:
+                self.good.add(site)
         for site in state:  # all first: groups are judged by what they cost together
             self._judge(site)
