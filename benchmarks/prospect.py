@@ -39,9 +39,9 @@ from scipy.stats import spearmanr
 from crawler.atomic import atomic_text
 from crawler.data import LangPair
 from crawler.languages import known_code
-from crawler.prospect.estimate import Prospect, estimate, ranked
+from crawler.prospect.estimate import estimate, ranked
 from crawler.prospect.rows import Row, read_rows
-from crawler.prospect.sample import Prospector
+from crawler.prospect.sample import Prospector, SiteSample
 from crawler.unionfind import UnionFind
 from crawler.urls import canonicalize, site_of
 from models.rules import UrlLanguageRules, UrlPairRules
@@ -140,11 +140,10 @@ def read_data(
     return sorted(urls)
 
 
-def prospects(urls: list[str], langs: LangPair, models: str) -> list[Prospect]:
+def sampled(urls: list[str], langs: LangPair) -> dict[tuple[str, ...], SiteSample]:
     prospector = Prospector(langs)
     prospector.add(map(Row, urls), Counter())
-    samples = prospector.samples().items()
-    return [estimate(sites, s, langs, *_MODELS[models]) for sites, s in samples]
+    return prospector.samples()
 
 
 def quality(
@@ -157,8 +156,10 @@ def quality(
     rows = defaultdict(list)
     for pair in chosen:
         true = {site: n for (pair_of, site), n in truth.items() if pair_of == pair}
-        for name in _MODELS:
-            found = ranked(prospects(urls, LangPair(*pair), name))
+        asked = LangPair(*pair)
+        samples = sampled(urls, asked).items()
+        for name, models in _MODELS.items():
+            found = ranked(estimate(s, p, asked, *models) for s, p in samples)
             best = [p.sites[0] for p in found[: len(true)]]
             said = {p.sites[0]: p.pairs for p in found}
             row: dict[str, object] = {

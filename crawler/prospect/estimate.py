@@ -12,14 +12,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from math import sqrt
+from pathlib import Path
 from typing import TextIO
 
 from crawler.data import Lang, LangPair, Site
-from crawler.lines import printable
+from crawler.errors import RunDirError
+from crawler.lines import bounded_lines, printable
 from crawler.prospect.sample import PLAIN, SRC, TRG, SiteSample
 from crawler.protocols import UrlLanguageModel, UrlPairModel
 
 REQUESTS = 1000
+_MAX_LINE = 2**20  # bytes of a row: two URLs and the sites of a group
 _SURE = 0.5  # a language that is likelier than all others together
 # Of the versions that sites declare, 1 to 3 of 100 are not translations (URL data).
 _DECLARED = 0.97
@@ -185,6 +188,25 @@ def _sides(
 def ranked(prospects: Iterable[Prospect]) -> list[Prospect]:
     """The best first."""
     return sorted(prospects, key=lambda p: (-p.score, -p.high, p.sites))
+
+
+def read_table(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of what `write_table` wrote; RunDirError if it is not that."""
+    rows: list[list[str]] = []
+    try:
+        with path.open("rb") as file:
+            for line in bounded_lines(file, _MAX_LINE):
+                text = (line or b"").decode("utf-8", "replace").rstrip("\n")
+                rows.append(text.split("\t"))
+    except OSError as error:
+        raise RunDirError(
+            f"{path}: {error.strerror} (give a table of `bifocal prospect`)"
+        ) from error
+    columns = rows.pop(0) if rows else []
+    known = [row for row in rows if len(row) == len(columns)]
+    if columns[:2] != ["site", "score"] or len(known) < len(rows):
+        raise RunDirError(f"{path}: not a whole table of `bifocal prospect`")
+    return columns, known
 
 
 def write_table(prospects: list[Prospect], langs: LangPair, file: TextIO) -> None:

@@ -22,6 +22,7 @@ from string import Template
 from typing import Any, TextIO
 
 from crawler.atomic import atomic_text
+from crawler.prospect.estimate import read_table
 from crawler.reports.view import CHUNK, RunView
 from crawler.rundir import RunDir
 
@@ -54,6 +55,30 @@ def write_page(file: TextIO, runs: Sequence[RunDir], *, most: int, saves: bool) 
     `saves`: a server keeps the marks, so the page may talk to where it came from.
     """
     _write(file, [RunView.read(run, None, most) for run in runs], (), saves=saves)
+
+
+def write_prospects(table: Path, out: Path, most: int = 10_000) -> None:
+    """Write the page of a table of `bifocal prospect`; of its sites, `most`.
+
+    Raises RunDirError for a file that is not such a table, or cannot be read.
+    """
+    columns, rows = read_table(table)
+    about = {
+        "version": version("bifocal-crawler"),
+        "name": table.name,
+        "columns": columns,
+        "rows": rows[:most],
+        "sites": len(rows),
+    }
+    style, script = _asset("report.css"), _asset("prospects.js")
+    data = _block("report", "application/json", embeddable_json(about))
+    page = Template(_asset("prospects.html")).substitute(
+        policy=_policy(style, [script], saves=False),
+        style=style,
+        data=f"{data}<script>{script}</script>\n",
+    )
+    with atomic_text(out) as file:
+        file.write(page)
 
 
 def _write(

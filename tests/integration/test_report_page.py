@@ -440,3 +440,47 @@ def test_the_pictures_of_the_documentation(
     assert path.read_bytes()[:4] == b"\x89PNG"
     assert (IMAGES / name).exists()
     opened.leave(demo)
+
+
+def test_prospects_are_sorted_filtered_and_noted(browser, tmp_path):
+    urls = tmp_path / "urls.txt"
+    urls.write_text(
+        "".join(
+            f"https://many.is/{lang}/p{n}\n" for lang in ("en", "is") for n in range(9)
+        )
+        + "".join(f"https://few.is/{x}/{n}\n" for x in ("en", "is") for n in "ab")
+        + "https://none.is/<img src=x onerror=alert(1)>\n"
+    )
+    table, out = tmp_path / "sites.tsv", tmp_path / "sites.html"
+    words = ["prospect", "--langs", "en,is", str(urls), "--out", str(table)]
+    assert cli.main(words) == 0
+    assert cli.main(["report", str(table), "--out", str(out)]) == 0
+    page: Page = browser.new_page()
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(out.as_uri())
+    first = page.locator("tbody tr th").first
+    assert "many.is" in first.inner_text()
+    assert page.locator("tbody tr").count() == 3
+    page.locator('th[data-name="pairs"] button').click()
+    page.locator('th[data-name="pairs"] button').click()
+    assert "none.is" in first.inner_text()
+    page.locator("#words").fill("few")
+    assert page.locator("#count").inner_text() == "1 of 3 sites."
+    page.locator("tbody input").fill("a ferry")
+    page.locator("#words").fill("")
+    page.locator("#only").select_option("noted")
+    assert page.locator("tbody tr").count() == 1
+    with page.expect_download() as saved:
+        page.locator("#save").click()
+    assert saved.value.path().read_text("utf-8") == "site\tnote\nfew.is\ta ferry\n"
+    found = Axe().run(page)
+    assert found.response["violations"] == []
+    assert said == []
+    assert {url for url in asked if not url.startswith(("data:", "blob:"))} == {
+        out.as_uri()
+    }
+    page.close()
