@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote
 
+import msgspec
+
 from crawler.languages import language_of, marker_languages
 from crawler.urls import MET_AGAIN, host_labels, split
 
@@ -33,8 +35,7 @@ class Marker:
     languages: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Handle:
+class Handle(msgspec.Struct, frozen=True):
     """A URL without its markers, and the markers that were taken out."""
 
     text: str

@@ -15,10 +15,10 @@ than a URL may be.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import can_ada
+import msgspec
 import tldextract
 import xxhash
 
@@ -141,8 +141,7 @@ def _canonical(url: can_ada.URL) -> str | None:
     return href
 
 
-@dataclass(frozen=True, slots=True)
-class UrlParts:
+class UrlParts(msgspec.Struct, frozen=True, gc=False):
     """The parts of a canonical URL that rules look at."""
 
     host: str  # without port

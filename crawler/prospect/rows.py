@@ -13,9 +13,11 @@ import logging
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from crawler.data import Lang, Rel
 from crawler.errors import WarcError
@@ -25,7 +27,7 @@ from crawler.lines import bounded_lines
 from crawler.rundir import RunDir
 from crawler.urls import canonicalize
 from crawler.visits import read_visits
-from crawler.warc.cdxj import MAX_LINE, parse_cdxj
+from crawler.warc.cdxj import MAX_LINE
 from crawler.warc.reader import PAGE_TYPES, SUFFIXES, iter_records, url_of
 from crawler.warc.remote import filesystem_of, is_remote, open_input, remote_files
 
@@ -38,11 +40,11 @@ _SITEMAPS = (".xml", ".xml.gz")
 _LISTS = (".txt", ".txt.gz", ".tsv", ".tsv.gz", ".csv", ".csv.gz")
 _NAMES = (_PARQUET, *_RECORDS, *_INDEXES, *_SITEMAPS, *_LISTS)
 _HTML = ("text/html", "application/xhtml+xml")
+_PAGES = (*_HTML, "-", "unk", None)
 _BATCH = 16_384  # rows of a Parquet file in memory at a time
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True, gc=False):
     """One page that a source names."""
 
     url: str  # canonical
@@ -127,6 +129,7 @@ def _recorded(source: str, counts: Counter[str]) -> Iterator[Row]:
             yield Row(url, _codes(said), date)
 
 
+@lru_cache(1024)
 def _codes(text: str) -> tuple[Lang, ...]:
     """The known languages of `eng,isl`, as Common Crawl lists them."""
     return tuple(filter(None, map(known_code, text[:100].split(","))))
@@ -174,26 +177,40 @@ def _listed(text: str) -> Row | None:
     return Row(found) if found else None
 
 
+class _Entry(msgspec.Struct, gc=False):
+    """What is read of a line of an index."""
+
+    url: str
+    status: str | int = ""
+    mime: str | None = "-"
+    languages: str | None = None
+
+
+_ENTRY = msgspec.json.Decoder(_Entry)
+
+
 def _indexed(text: str, counts: Counter[str]) -> Row | Literal[False] | None:
     """A line of CDXJ, or of CDX with its usual fields; False: not a page."""
     if "{" in text:
-        entry = parse_cdxj(text)
-        if entry is None:
+        _, date, found = text.split(" ", 2) if text.count(" ") > 1 else ("", "", text)
+        try:
+            entry = _ENTRY.decode(found)
+        except msgspec.MsgspecError:
             return None
-        status, mime = str(entry.status), entry.mime
-        row = Row(entry.url, entry.languages, f"{entry.date:%Y%m%d}")
     else:  # N b a m s …: key, timestamp, URL, media type, status
         fields = text.split(" ")
-        url = canonicalize(fields[2]) if len(fields) > 4 else None
-        if url is None:
+        if len(fields) < 5:
             return None
-        mime, status = fields[3], fields[4]
-        date = fields[1][:8]
-        row = Row(url, date=date if date.isascii() and date.isdecimal() else "")
-    if status != "200" or mime not in (*_HTML, "-", "unk"):
+        date, entry = fields[1], _Entry(fields[2], fields[4], fields[3])
+    if str(entry.status) != "200" or entry.mime not in _PAGES:
         counts["prospect/skipped/not_a_page"] += 1
         return False
-    return row
+    url = canonicalize(entry.url)
+    if url is None:
+        return None
+    said = _codes(entry.languages) if entry.languages else ()
+    date = date[:8]
+    return Row(url, said, date if date.isascii() and date.isdecimal() else "")
 
 
 def _columns(source: str, counts: Counter[str]) -> Iterator[Row]:

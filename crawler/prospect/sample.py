@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 from xxhash import xxh3_64_intdigest
@@ -19,7 +20,7 @@ from crawler.data import LangPair, Site
 from crawler.groups import SiteGroups, group_key
 from crawler.handles import Handle, handle_of
 from crawler.prospect.rows import Row
-from crawler.urls import site_of
+from crawler.urls import MET_AGAIN, site_of
 
 # A share of one half is known to within 0.09 (two standard errors of 128 pages).
 SAMPLE = 128
@@ -79,6 +80,11 @@ class SiteSample(msgspec.Struct):
         self.declared &= self.pages.keys()
 
 
+@lru_cache(MET_AGAIN)
+def _site_of_host(authority: str) -> Site:
+    return site_of(f"https://{authority}/")
+
+
 class Samples(msgspec.Struct):
     """The samples of some rows, in a form that can be stored and merged."""
 
@@ -98,7 +104,7 @@ class Prospector:
     def add(self, rows: Iterable[Row], counts: Counter[str]) -> None:
         """Take rows; those of sites over the limit are counted and left out."""
         for row in rows:
-            site = site_of(row.url)
+            site = _site_of_host(row.url.split("/", 3)[2])
             sample = self._samples.get(site)
             if sample is None:
                 if len(self._samples) >= self._most:

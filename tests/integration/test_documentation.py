@@ -45,6 +45,7 @@ ELSEWHERE = {
     "make ": "CI runs make test and make check; make demo is the fixture",
     "bifocal align https:": "the network",
     "bifocal prospect --langs en,is https:": "an address; test_prospect_indexes.py",
+    "bifocal prospect --langs en,is s3:": "a cluster; test_prospect_indexes.py",
     "bifocal align hdfs:": "a cluster; tests/integration/test_realign_spark.py",
     "bifocal docalign": "Bitextor's folders; tests/integration/test_realign.py",
     "bifocal lexicon WARCS --translator": "apertium; tests/unit/crawler/cli",
