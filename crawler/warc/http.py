@@ -185,7 +185,7 @@ def _inflate(body: bytes, window_bits: int) -> Iterator[bytes]:
         while not decoder.eof and position < len(body):
             step = body[position : position + _STEP]
             position += len(step)
-            while step:
+            while step and not decoder.eof:  # its tail is then the next member
                 yield decoder.decompress(step, _PIECE)
                 step = decoder.unconsumed_tail
         if not decoder.eof:

@@ -117,6 +117,8 @@ def test_a_damaged_body_keeps_what_comes_before_the_damage(coding, pack):
     ("coding", "bomb"),
     [
         ("gzip", gzipped(bytes(2**21))),
+        # members that end in the same step of packed bytes
+        ("gzip", gzipped(bytes(2**18)) * 1000),
         ("deflate", zlib.compress(bytes(2**21))),
         ("br", packed(BrotliWriter, bytes(2**21))),
         ("zstd", packed(ZstdWriter, bytes(2**21))),
@@ -177,4 +179,13 @@ def test_a_wrong_content_length_is_counted_and_the_body_kept():
     assert decoded(b"<p>", ("Content-Length", "9")) == (
         b"<p>",
         {"warc/repaired/content_length": 1},
+    )
+
+
+@pytest.mark.parametrize("size", [2**16, 2**17 - 5, 200_000])
+def test_members_of_any_size_are_read_to_the_end_of_the_last(size):
+    member = b"a" * size
+    assert decoded(gzipped(member) * 5, ("Content-Encoding", "gzip")) == (
+        member * 5,
+        {},
     )
