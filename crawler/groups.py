@@ -14,6 +14,7 @@ pairing the WARC files again, in whatever order, gives the same pairs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Self
 
 from crawler.data import Site
 from crawler.unionfind import UnionFind
@@ -41,12 +42,17 @@ class SiteGroups:
     ('example.com', ('example.com', 'example.fr'))
     """
 
-    def __init__(self, groups: Iterable[Iterable[Site]] = ()) -> None:
-        """Take the groups of more than one site that are known."""
+    def __init__(self) -> None:
         self._sets = UnionFind[Site]()
+
+    @classmethod
+    def known(cls, groups: Iterable[Iterable[Site]]) -> Self:
+        """Go on from the groups of more than one site that are known."""
+        found = cls()
         for first, *rest in groups:
             for site in rest:
-                self._sets.join(first, site)
+                found._sets.join(first, site)
+        return found
 
     def of(self, site: Site) -> Site:
         """The site that stands for the group: the first by name."""

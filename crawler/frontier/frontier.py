@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import msgspec
 
@@ -85,10 +86,13 @@ class Frontier:
         self._learner = scorer if isinstance(scorer, LearningScorer) else None
         self._learned = LearnedState(store, self.workers.worker, self._learner)
         self._forms = UrlForms()
-        self._done = store.counts()["done"]
         self._dry = False  # what is pending belongs to sites that are closed
         self._taken_over: list[Site] = []
         self._offered = Offered()
+
+    @cached_property
+    def _done(self) -> int:
+        return self.store.counts()["done"]
 
     def __len__(self) -> int:
         return len(self.store)
@@ -116,8 +120,7 @@ class Frontier:
             if site_of(link.url) != source.site:
                 self._join_if_declared(source, link)
         for link in links:
-            refusal = self.refusal(link)
-            if refusal:
+            if refusal := self.refusal(link):
                 self.counts[f"frontier/refused/{refusal}"] += 1
                 if refusal == "scope":
                     self.snowball.named(source, link)
@@ -330,8 +333,7 @@ class Frontier:
         size: int = 0,
         seconds: float = 0.0,
     ) -> None:
-        limits = self.sites.budget
-        wanted = limits.bytes or limits.seconds
+        wanted = self.sites.budget.bytes or self.sites.budget.seconds
         payload = encode(
             lease.scored,
             tries=lease.tries,
@@ -340,8 +342,8 @@ class Frontier:
             lang=lang,
             cost=Cost(size, round(seconds, 1)) if wanted else None,
         )
-        self.store.release(lease.url, done=True, payload=payload)
         self._done += 1
+        self.store.release(lease.url, done=True, payload=payload)
 
     def paired(self, pairs: Sequence[PairScore]) -> None:
         """Take the aligner's accepted pairs, for the order to learn from."""
@@ -379,11 +381,11 @@ class Frontier:
 
     def restore(self) -> None:
         """After a restart: let the scorer go on from what was saved and is known."""
-        load = self.store.load
-        self.sites.groups = SiteGroups(msgspec.json.decode(load("groups") or b"[]"))
+        load, decode = self.store.load, msgspec.json.decode
+        self.sites.groups = SiteGroups.known(decode(load("groups") or b"[]"))
         self.snowball.restore(load("snowball"), self.sites)
-        self.sites.restore(msgspec.json.decode(load("sites") or b"{}"))
-        self._forms.restore(msgspec.json.decode(load("forms") or b"{}"))
+        self.sites.restore(decode(load("sites") or b"{}"))
+        self._forms.restore(decode(load("forms") or b"{}"))
         if self._learner:
             for members in self.sites.groups.groups():
                 self._learner.joined(members)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Self
 
 from crawler.data import Site
 from crawler.errors import UsageError
@@ -31,21 +32,27 @@ MAX_HOSTS = 1000
 class Scope:
     """The URLs that may be crawled.
 
-    >>> scope = Scope("path", ["https://example.org/is/"])
+    >>> scope = Scope.of("path", ["https://example.org/is/"])
     >>> scope.refusal("https://example.org/is/um"), scope.refusal("https://example.org/")
     (None, 'scope')
     """
 
-    def __init__(self, kind: str = "site", seeds: Iterable[str] = ()) -> None:
-        """Take the kind of scope (`site`, `host` or `path`) and canonical seeds."""
+    def __init__(self, kind: str = "site") -> None:
+        """`kind`: `site`, `host` or `path`."""
         if kind not in KINDS:
             raise UsageError(f"unknown scope {kind!r} (write scope=site, host or path)")
         self.kind = kind
         self._sites: set[Site] = set()
         self._prefixes: dict[str, list[str]] = {}
         self._hosts: dict[Site, set[str]] = {}  # that links led to
+
+    @classmethod
+    def of(cls, kind: str, seeds: Iterable[str]) -> Self:
+        """The scope of these canonical seeds."""
+        scope = cls(kind)
         for seed in seeds:
-            self.extend(seed)
+            scope.extend(seed)
+        return scope
 
     def extend(self, seed: str) -> None:
         """Take a seed's site, host or path in."""

@@ -29,7 +29,7 @@ def reachable(
     URLs that are not recorded (404) are left out. ReplayError if none are left.
     """
     world = ReplayWorld.open(recording)
-    inside = Scope(scope, seeds)
+    inside = Scope.of(scope, seeds)
     led_to_by: dict[str, str | None] = {}
     waiting: deque[tuple[str, str | None]] = deque((seed, None) for seed in seeds)
     reader = PageReader()

@@ -40,7 +40,7 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
 @given(st.sampled_from(KINDS), st.lists(urls(), min_size=1), urls(), urls())
 def test_another_seed_takes_nothing_out_of_a_scope(kind, seeds, more, url):
-    scope = Scope(kind, seeds)
+    scope = Scope.of(kind, seeds)
     inside = url in scope
     scope.extend(more)
     assert (url in scope) >= inside
@@ -50,7 +50,9 @@ def test_another_seed_takes_nothing_out_of_a_scope(kind, seeds, more, url):
 
 @given(st.lists(urls(), min_size=1), urls())
 def test_path_is_narrower_than_host_and_host_than_site(seeds, url):
-    path, host, site = (url in Scope(kind, seeds) for kind in ("path", "host", "site"))
+    path, host, site = (
+        url in Scope.of(kind, seeds) for kind in ("path", "host", "site")
+    )
     assert path <= host <= site
 
 
@@ -205,7 +207,7 @@ def test_seeds_are_canonical_and_each_there_once(lines):
     st.dictionaries(st.sampled_from(["p_language", "handle"]), st.floats(0, 1)),
 )
 def test_a_link_comes_out_of_the_frontier_as_it_went_in(seed, link, score, evidence):
-    frontier = Frontier(MemoryFrontier(), UniformScorer(), Scope("site", [link.url]))
+    frontier = Frontier(MemoryFrontier(), UniformScorer(), Scope.of("site", [link.url]))
     frontier.push([ScoredUrl(link, score, evidence)])
     lease = frontier.next()
     assert lease is not None

@@ -161,11 +161,9 @@ class EvidenceSource:
 
     def __init__(self, strength: float, right: float) -> None:
         """`right`: how often it is expected to be right; `strength` as for Rates."""
-        wrong = (1.0 - right) / 2
-        self._counts = [  # [outcome][said]
-            [strength * (right if said == outcome else wrong) for said in range(3)]
-            for outcome in range(3)
-        ]
+        hit, miss = strength * right, strength * ((1.0 - right) / 2)
+        # [outcome][said]
+        self._counts = [[hit, miss, miss], [miss, hit, miss], [miss, miss, hit]]
 
     def likelihood(self, said: LangOdds) -> LangOdds:
         """P(what it says | outcome), for each outcome; `said` may be uncertain."""

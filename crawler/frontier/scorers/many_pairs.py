@@ -61,9 +61,9 @@ class SumOverPairs:
         weights: Mapping[LangPair, float],
     ) -> None:
         """Take a scorer for each wanted pair, and its weight."""
+        self._pairs = list(scorers)
         self._scorers = list(scorers.values())
-        self._weights = [weights[pair] for pair in scorers]
-        self._names = ["-".join(pair) for pair in scorers]
+        self._weights = weights
 
     def score(self, source: PageFacts, links: Sequence[Link]) -> list[ScoredUrl]:
         """Score what is new on a page, and what it says anew of known URLs."""
@@ -137,7 +137,8 @@ class SumOverPairs:
             said = known.get(number) or scorer.current(ScoredUrl(link, 0.0))
             link = said.link
             reasons = reasons or said.evidence
-            worth[self._names[number]] = value = self._weights[number] * said.score
+            pair = self._pairs[number]
+            worth["-".join(pair)] = value = self._weights[pair] * said.score
             if _is_pending(said.evidence):
                 pending.append(value)
         shared = sum(pending)

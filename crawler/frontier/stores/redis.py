@@ -76,7 +76,7 @@ class RedisFrontier:
     @classmethod
     def open(cls, url: str) -> Self:
         """Connect; FrontierError if nobody answers, UsageError for a wrong URL."""
-        redis = Connection(url)
+        redis = Connection.parse(url)
         try:
             bloom = redis.options.get("bloom")
             empty = BloomFilter(float(bloom)) if bloom else None

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from crawler.errors import FrontierError, UsageError
@@ -66,27 +66,38 @@ _OURS = ("run", "worker", "lease", "pause", "patience", "bloom")
 class Connection:
     """A run's keys and scripts in Redis, and the patience to wait for it."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(
+        self, name: str, options: Mapping[str, str], opener: Callable[[], Any]
+    ) -> None:
+        """`opener` makes a client, for which redis-py has no common type."""
+        self.name = name
+        self.options = options
+        self.run = options["run"]
+        self.prefix = f"{{bifocal:{self.run}}}:"
+        self.patience = _PATIENCE
+        self._open = opener
+        self._client: Any = None
+        self._scripts: dict[str, Callable[..., Any]] = {}
+        self.interrupted = False
+        self._answered = False
+
+    @classmethod
+    def parse(cls, url: str) -> Self:
         """Read the URL; UsageError says what is wrong with it. Nobody is asked yet."""
         server, _, query = url.partition("?")
         options = dict(parse_qsl(query))
         theirs = {name: value for name, value in options.items() if name not in _OURS}
-        self.name = without_password(server)
-        self.options = {n: value for n, value in options.items() if n in _OURS}
+        name = without_password(server)
         if not options.get("run"):
-            raise UsageError(f"{self.name}: of which run? (write {server}?run=NAME)")
-        self.run = options["run"]
-        self.prefix = f"{{bifocal:{self.run}}}:"
-        self.patience = self.seconds("patience", _PATIENCE)
-        self._server = server + "?" * bool(theirs) + urlencode(theirs)
-        self._client: Any = None  # redis-py has no common type of its clients
-        self._scripts: dict[str, Callable[..., Any]] = {}
-        self.interrupted = False
-        self._answered = False
+            raise UsageError(f"{name}: of which run? (write {server}?run=NAME)")
         try:
-            self._open = _opener(self._server)
+            opener = _opener(server + "?" * bool(theirs) + urlencode(theirs))
         except (ValueError, TypeError) as error:
-            raise UsageError(f"{self.name}: {error}") from error
+            raise UsageError(f"{name}: {error}") from error
+        ours = {name: value for name, value in options.items() if name in _OURS}
+        connection = cls(name, ours, opener)
+        connection.patience = connection.seconds("patience", _PATIENCE)
+        return connection
 
     def seconds(self, option: str, default: float) -> float:
         """An option of the query that is a time."""

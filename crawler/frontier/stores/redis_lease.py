@@ -45,15 +45,21 @@ class Claim(NamedTuple):
 class WorkerLease:
     """Says to Redis that a worker is there, and asks for sites in its name."""
 
-    def __init__(self, redis: Connection, own: Connection) -> None:
+    def __init__(
+        self,
+        redis: Connection,
+        own: Connection,
+        worker: str,
+        seconds: float,
+        pause: float,
+    ) -> None:
         """`own`: of the thread; two threads on one would mix up their answers."""
         self._redis = redis
         self._own = own
-        options = redis.options
-        self.worker = options.get("worker") or f"{socket.gethostname()}-{os.getpid()}"
-        self.seconds = redis.seconds("lease", _LEASE)
-        self.beat = self.seconds / _BEATS
-        self.pause = redis.seconds("pause", _PAUSE)
+        self.worker = worker
+        self.seconds = seconds
+        self.beat = seconds / _BEATS
+        self.pause = pause
         self.id = b""
         self._step = time.monotonic()  # when the worker last did something
         self._stopped = threading.Event()
@@ -62,8 +68,11 @@ class WorkerLease:
     @classmethod
     def begin(cls, url: str, redis: Connection) -> Self:
         """Get a lease; what a worker of this name left behind is free after a pause."""
-        lease = cls(redis, Connection(url))
-        lease._own.patience = 0.0  # the next beat is another try
+        own = Connection.parse(url)
+        own.patience = 0.0  # the next beat is another try
+        name = redis.options.get("worker") or f"{socket.gethostname()}-{os.getpid()}"
+        seconds, pause = redis.seconds("lease", _LEASE), redis.seconds("pause", _PAUSE)
+        lease = cls(redis, own, name, seconds, pause)
         lease.id = redis.call(
             "hello",
             ("id", "owners", "pauses", "workers", "commits"),

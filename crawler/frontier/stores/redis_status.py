@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from crawler.frontier.stores.redis_connection import Connection
@@ -12,15 +13,20 @@ class SharedState:
     """The workers of a run, their sites, and how fast they are."""
 
     def __init__(self, url: str) -> None:
-        """UsageError for a wrong URL; nobody is asked yet."""
-        self._redis = Connection(url)
-        self._redis.patience = 0.0  # a person is waiting
+        self._url = url
         self._before: tuple[float, dict[bytes, int]] | None = None
+
+    @cached_property
+    def _redis(self) -> Connection:
+        connection = Connection.parse(self._url)
+        connection.patience = 0.0  # a person is waiting
+        return connection
 
     def lines(self) -> Iterator[str]:
         """The totals, then a line for each worker, the busiest first.
 
-        Rates are those since the last time. FrontierError if nobody answers.
+        Rates are those since the last time. UsageError for a wrong URL, FrontierError
+        if nobody answers.
         """
         keys = ("totals", "owners", "workers", "sites")
         clock, totals, ends, open_sites, owned = self._redis.call("status", keys)

@@ -238,7 +238,7 @@ class Falling:
 
 def test_a_url_that_is_worth_less_by_now_is_put_back():
     scorer = Falling()
-    frontier = Frontier(MemoryFrontier(), scorer, Scope("site", [HOME]))
+    frontier = Frontier(MemoryFrontier(), scorer, Scope.of("site", [HOME]))
     frontier.found(document(), links("https://a.is/1", "https://a.is/2"))
     scorer.worth["https://a.is/1"] = 0.1
     assert rest(frontier) == ["https://a.is/2", "https://a.is/1"]
@@ -246,7 +246,7 @@ def test_a_url_that_is_worth_less_by_now_is_put_back():
 
 
 def test_pairs_raise_what_they_make_likelier():
-    frontier = Frontier(MemoryFrontier(), Falling(), Scope("site", [HOME]))
+    frontier = Frontier(MemoryFrontier(), Falling(), Scope.of("site", [HOME]))
     frontier.found(document(), links("https://a.is/1", "https://a.is/2"))
     frontier.paired([PairScore(HOME, "https://a.is/2", 1.0)])
     assert rest(frontier) == ["https://a.is/2", "https://a.is/1"]
@@ -256,7 +256,7 @@ def test_what_was_learned_is_saved_between_the_pages_of_a_crawl(monkeypatch):
     monkeypatch.setattr("crawler.frontier.learned.MIN_SAVE", 4)
     scorer = Falling()
     store = MemoryFrontier()
-    frontier = Frontier(store, scorer, Scope("site", [HOME]))
+    frontier = Frontier(store, scorer, Scope.of("site", [HOME]))
     frontier.found(document(), links(*(f"https://a.is/{n}" for n in range(40))))
 
     def saved() -> list[bytes]:

@@ -114,7 +114,7 @@ def test_what_two_sites_had_cost_before_they_joined_is_added_up():
     sites.fetched("example.is", "is")
     saved = sites.state()
     again = SiteYield(
-        LANGS, SiteBudget(pages=3), SiteGroups([("example.com", "example.is")])
+        LANGS, SiteBudget(pages=3), SiteGroups.known([("example.com", "example.is")])
     )
     again.restore(saved)
     again.fetched("example.is", "is")

@@ -21,20 +21,20 @@ from crawler.frontier.scope import (
     ],
 )
 def test_the_seeds_say_what_belongs_to_a_crawl(kind, inside, outside):
-    scope = Scope(kind, ["https://www.example.org/is/index.html"])
+    scope = Scope.of(kind, ["https://www.example.org/is/index.html"])
     assert scope.refusal(inside) is None
     assert scope.refusal(outside) == "scope"
 
 
 def test_sites_of_a_shared_host_are_strangers():
-    scope = Scope("site", ["https://a.github.io/"])
+    scope = Scope.of("site", ["https://a.github.io/"])
     assert "https://b.github.io/" not in scope
 
 
 def test_a_folder_does_not_admit_a_longer_name():
-    scope = Scope("path", ["https://a.is/is"])
+    scope = Scope.of("path", ["https://a.is/is"])
     assert "https://a.is/islands" in scope  # the seed is a page in the root
-    scope = Scope("path", ["https://a.is/is/"])
+    scope = Scope.of("path", ["https://a.is/is/"])
     assert "https://a.is/islands" not in scope
 
 
@@ -43,7 +43,7 @@ def test_nothing_is_in_the_scope_of_no_seeds():
 
 
 def test_a_site_has_so_many_hosts_and_no_more():
-    scope = Scope("site", ["https://www.wild.is/", "https://b.is/"])
+    scope = Scope.of("site", ["https://www.wild.is/", "https://b.is/"])
     for number in range(MAX_HOSTS):
         assert scope.refusal(f"https://h{number}.wild.is/") is None
     assert scope.refusal("https://one-more.wild.is/") == "trap/hosts"
