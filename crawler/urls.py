@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from typing import Self
 
 import can_ada
 import msgspec
@@ -66,19 +67,24 @@ class Base:
 
     __slots__ = ("_base",)
 
-    def __init__(self, url: str) -> None:
-        """Parse the base; an unusable one makes every relative link unusable."""
+    def __init__(self, base: can_ada.URL | None) -> None:
+        self._base = base
+
+    @classmethod
+    def parse(cls, url: str) -> Self:
+        """An unusable base makes every relative link unusable."""
         try:
-            self._base: can_ada.URL | None = can_ada.parse(_bounded(url))
+            return cls(can_ada.parse(_bounded(url)))
         except (ValueError, TypeError):
-            self._base = None
+            return cls(None)
 
     def join(self, href: str) -> str | None:
         """The canonical form of a link as it stands in the page, or None.
 
-        >>> Base("https://Example.org/a/b").join("../c d/./e?utm_source=x&q=1#top")
+        >>> base = Base.parse("https://Example.org/a/b")
+        >>> base.join("../c d/./e?utm_source=x&q=1#top")
         'https://example.org/c%20d/e?q=1'
-        >>> Base("https://example.org/").join("mailto:someone@example.org")
+        >>> Base.parse("https://example.org/").join("mailto:someone@example.org")
         """
         try:
             href = _bounded(href)

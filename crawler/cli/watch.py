@@ -45,7 +45,7 @@ def _watch_run(args: argparse.Namespace) -> None:
     from crawler.reports.live import LiveRun
     from crawler.rundir import RunDir
 
-    live = LiveRun(RunDir(args.run_dir))
+    live = LiveRun.open(RunDir(args.run_dir))
 
     def look() -> bool:
         live.look()

@@ -19,6 +19,7 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -240,8 +241,11 @@ class _Visit:
         self._page = page
         self._left = browser._most
         self._left_elsewhere = browser._most_elsewhere
-        self.site = site_of(page.url)
         self._opened = False
+
+    @cached_property
+    def site(self) -> Site:
+        return site_of(self._page.url)
 
     async def begin(self, tab: Tab, request: Request) -> None:
         """Stand between the tab and what it asks for."""

@@ -29,7 +29,6 @@ class Child:
         self.connection = ours
         self._words = words
         self._process = process
-        atexit.register(self.end)  # of a crawl that is made to end at once
 
     @classmethod
     def start(cls, words: Sequence[str]) -> Self:
@@ -43,7 +42,9 @@ class Child:
             [*command, *words], pass_fds=[theirs.fileno()], env=environment
         )
         theirs.close()
-        return cls(words, process, ours)
+        child = cls(words, process, ours)
+        atexit.register(child.end)  # of a crawl that is made to end at once
+        return child
 
     def again(self) -> Self:
         """Start another one in the place of this one, which has ended."""

@@ -74,6 +74,7 @@ class Crawl:
         frontier: Frontier,
         intake: AsyncIntake,
         *,
+        polite: Politeness,
         resumed: bool = False,
         killers: Collection[str] = (),
         observers: Sequence[Observer] = (),
@@ -95,7 +96,7 @@ class Crawl:
         self._observers = [*observers]
         self._unlogged = False  # a visit could not be told
         self._periodic = [StopFile(self.run.stop, self.stop), *periodic]
-        self._polite = Politeness.of(settings)
+        self._polite = polite
         self._killers = killers
         self._follower = Follower(settings, frontier)
         # Leases that waited for their robots.txt, and its redirects, which go on with a
@@ -105,7 +106,6 @@ class Crawl:
         # Until when there is nothing to fetch unless something happens, and when a
         # driver should ask again.
         self._nothing_until = self._ask_at = 0.0
-        intake.listen(done=self.commit, failed=self.fail)
 
     # ------------------------------------------------------ what to fetch
 

@@ -166,7 +166,6 @@ class Intake:
         self.counts = counts
         self._reader = reader
         self._run = run
-        self._line = ProgressLine(logger, terminal())
         self._wanted = wanted
         self._writer = writer
         self._pairings = pairings
@@ -340,13 +339,14 @@ class Intake:
             self._writer.close()
         with suppress(OSError):  # there are files; an empty folder would be in the way
             self._run.warc.rmdir()
+        line = ProgressLine(logger, terminal())
         for pairing in self._pairings:
-            pairing.finish_pairs(tried, self._line)
+            pairing.finish_pairs(tried, line)
         if len(self._pairings) > 1:
             with tried():
                 stats["clusters"] = self._join()
         for pairing in self._pairings:
-            counted = pairing.finish(tried, self._line)
+            counted = pairing.finish(tried, line)
             stats.update(counted)
             if len(self._pairings) > 1 and "pairs" in counted:
                 stats[f"pairs/{'-'.join(pairing.langs)}"] = counted["pairs"]

@@ -23,6 +23,7 @@ from crawler.crawl.intake import Intake, IntakeConfig
 from crawler.crawl.log import CrawlLog
 from crawler.crawl.page_process import AsyncIntake, InProcess, PageProcess
 from crawler.crawl.periodic import Clockwork, Periodic
+from crawler.crawl.politeness import Politeness
 from crawler.crawl.settings import CrawlSettings, read_settings
 from crawler.crawl.spare_time import EVERY
 from crawler.crawl.take_over import TakeOver
@@ -104,17 +105,20 @@ def open_crawl(
     frontier.seed(urls)
     frontier.commit()
     log = CrawlLog.open(run.crawl_log)
-    return Crawl(
+    crawl = Crawl(
         read,
         wanted,
         urls,
         frontier,
         intake,
+        polite=Politeness.of(read),
         resumed=resumed,
         killers=note.killers,
         observers=[log],
         periodic=periodic,
     )
+    intake.listen(done=crawl.commit, failed=crawl.fail)
+    return crawl
 
 
 def _shown(name: str, value: object) -> object:

@@ -13,6 +13,7 @@ import logging
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Protocol
 
 from crawler.crawl import codec
@@ -117,7 +118,7 @@ class PageProcess:
 
     def __init__(self, child: Child, config: IntakeConfig) -> None:
         self._child = child
-        self._opening = codec.encode(codec.Request("open", config))
+        self._config = config
         self._error: BifocalError | None = None
         self._counts: Counter[str] = Counter()  # of all processes
         self._deaths = 0  # since the last result
@@ -126,6 +127,10 @@ class PageProcess:
             deque()
         )
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    @cached_property
+    def _opening(self) -> bytes:
+        return codec.encode(codec.Request("open", self._config))
 
     def listen(
         self, *, done: Callable[[], None], failed: Callable[[BifocalError], None]

@@ -127,7 +127,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
             )
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         return ClientConfig(
-            AddressRules([name for name in names if name.strip()]),
+            AddressRules.parse([name for name in names if name.strip()]),
             Proxies.of_environment(),
             seconds=self.download_timeout,
             max_size=self.download_maxsize,

@@ -30,7 +30,8 @@ class SpareTime:
         self._sentences = sentences
         self._counts = counts
         self._pairs: deque[PairScore] = deque(maxlen=_QUEUED)
-        self._looked = monotonic(), _wanted()  # when: wall clock, time on a core
+        # when: wall clock, time on a core
+        self._looked: tuple[float, float] | None = None
         self._own = 0.0  # time on a core that we took since
 
     def queue(self, pairs: Sequence[PairScore]) -> None:
@@ -42,10 +43,13 @@ class SpareTime:
 
         Raises what the stream does when it cannot write.
         """
-        (wall, cpu), self._looked = self._looked, (monotonic(), _wanted())
+        before, now = self._looked, (monotonic(), _wanted())
+        self._looked = now
+        if before is None:
+            return
         # what the crawl could have had, and what of it it had: while we work, it waits
-        passed = self._looked[0] - wall - self._own
-        used = self._looked[1] - cpu - self._own
+        passed = now[0] - before[0] - self._own
+        used = now[1] - before[1] - self._own
         spare = 1 - used / max(passed, 1e-3)
         self._own = 0.0
         if spare < _SPARE:

@@ -87,7 +87,7 @@ def _read(
 ) -> Reading:
     if 300 <= page.status < 400:
         target = page.header("location")
-        location = Base(page.url).join(target) if target else None
+        location = Base.parse(page.url).join(target) if target else None
         return Reading(location=location, reason="redirect")
     if page.status != 200:
         return Reading(reason=f"status/{page.status}")

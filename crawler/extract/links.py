@@ -99,10 +99,10 @@ def links_of(
         (e.attributes["href"] for e in elements if e.name == "base" and _has_href(e)),
         None,
     )
-    page = Base(url)
+    page = Base.parse(url)
     base = page
     if base_href and (joined := page.join(base_href)):
-        base = Base(joined)
+        base = Base.parse(joined)
     found: dict[str, tuple[str, Rel | None, Lang | None]] = {}
     targets: dict[str, str | None] = {}  # a page links to many places of a few pages
     for element in elements:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from time import monotonic
 from urllib.parse import SplitResult, urlsplit
 
@@ -71,11 +72,14 @@ class HttpClient:
 
     def __init__(self, config: ClientConfig) -> None:
         self._config = config
-        self._tls = {verify: _tls(verify=verify) for verify in (True, False)}
         # of each place the newest last; the oldest of all first
         self._idle: OrderedDict[Connection, tuple[_Place, float]] = OrderedDict()
         self._addresses: OrderedDict[str, tuple[float, list[str]]] = OrderedDict()
         self._resolver = ThreadPoolExecutor(_DNS_THREADS, "dns")
+
+    @cached_property
+    def _tls(self) -> dict[bool, ssl.SSLContext]:
+        return {verify: _tls(verify=verify) for verify in (True, False)}
 
     async def fetch(
         self,

@@ -18,6 +18,7 @@ from ipaddress import (
     ip_address,
     ip_network,
 )
+from typing import Self
 
 from crawler.errors import ProfileError
 
@@ -55,21 +56,26 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
 class AddressRules:
     """Public addresses, and what the user names: hosts, addresses, networks."""
 
-    def __init__(self, allowed: Sequence[str] = ()) -> None:
-        """Read ADDRESS_ALLOW; ProfileError for what is neither name nor network."""
+    def __init__(self) -> None:
         self._names: set[str] = set()
         self._networks: list[IPv4Network | IPv6Network] = []
+
+    @classmethod
+    def parse(cls, allowed: Sequence[str]) -> Self:
+        """Read ADDRESS_ALLOW; ProfileError for what is neither name nor network."""
+        rules = cls()
         for item in (given.strip().lower() for given in allowed):
             if "/" not in item and not is_address(item):
-                self._names.add(item.rstrip("."))
+                rules._names.add(item.rstrip("."))
                 continue
             try:
-                self._networks.append(ip_network(item))
+                rules._networks.append(ip_network(item))
             except ValueError as error:
                 raise ProfileError(
                     f"ADDRESS_ALLOW={item}: {error} (give host names, addresses or"
                     " networks, such as 10.1.0.0/16)"
                 ) from error
+        return rules
 
     def allow(self, host: str, address: str) -> bool:
         """Whether a connection to this host may go to this address."""

@@ -14,6 +14,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 from urllib.parse import quote, unquote_to_bytes
@@ -76,11 +77,15 @@ class ReplayWorld:
         """Serve an index; `open` builds one."""
         self.counts: Counter[str] = Counter()
         self._index = index
-        self._recorded: dict[str, tuple[str, ...]] = {}
-        for url in index:
-            address = address_of(url)
-            self._recorded[address] = (*self._recorded.get(address, ()), url)
         self._cache: OrderedDict[str, Page] = OrderedDict()
+
+    @cached_property
+    def _recorded(self) -> dict[str, tuple[str, ...]]:
+        recorded: dict[str, tuple[str, ...]] = {}
+        for url in self._index:
+            address = address_of(url)
+            recorded[address] = (*recorded.get(address, ()), url)
+        return recorded
 
     @classmethod
     def open(cls, paths: str | Path | Iterable[str | Path]) -> Self:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Self
 
 from crawler.data import PairScore
 from crawler.rundir import RunDir
@@ -32,9 +33,10 @@ class LiveRun:
     _offset: int = 0
     _times: deque[datetime] = field(default_factory=deque)
 
-    def __post_init__(self) -> None:
+    @classmethod
+    def open(cls, run: RunDir) -> Self:
         """Start with the seeds; RunDirError if this is not a run directory."""
-        self.waiting = len(self.run.read().get("seeds", ()))
+        return cls(run, waiting=len(run.read().get("seeds", ())))
 
     def look(self) -> int:
         """Read on; returns the number of new downloads."""

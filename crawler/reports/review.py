@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from threading import BoundedSemaphore, Lock
@@ -104,9 +105,17 @@ class ReviewServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Answers)
         self.review = review
         self.page = page
-        self.token = secrets.token_urlsafe(24)
-        self.hosts = {f"{name}:{self.server_port}" for name in _NAMES}
         self._room = BoundedSemaphore(_CONNECTIONS)
+
+    @cached_property
+    def token(self) -> str:
+        """What a browser must know to be answered."""
+        return secrets.token_urlsafe(24)
+
+    @cached_property
+    def hosts(self) -> set[str]:
+        """The hosts that a browser may ask for."""
+        return {f"{name}:{self.server_port}" for name in _NAMES}
 
     @property
     def url(self) -> str:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
 from crawler.data import Page
 from crawler.errors import WarcError
@@ -33,11 +33,19 @@ class _Spool:
     Level 1: it is written and read once, and 300 MB of HTML still become 50.
     """
 
-    def __init__(self) -> None:
-        file = tempfile.TemporaryFile(prefix="bifocal-")  # noqa: SIM115 - lives on
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._size = 0
-        self.close = weakref.finalize(self, file.close)
+
+    @classmethod
+    def open(cls) -> Self:
+        file = tempfile.TemporaryFile(prefix="bifocal-")  # noqa: SIM115 - lives on
+        spool = cls(file)
+        weakref.finalize(spool, file.close)
+        return spool
+
+    def close(self) -> None:
+        self._file.close()
 
     def append(self, record: Record) -> WarcLocation:
         headers = [
@@ -121,7 +129,7 @@ class WarcIndex:
                 continue
             location = record.location
             if location is None:
-                self._spool = self._spool or _Spool()
+                self._spool = self._spool or _Spool.open()
                 location = self._spool.append(record)
             if entry := entry_of(record, location, counts):
                 yield entry

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -51,12 +52,16 @@ class OpenFile:
     """The file that records go to; `create` starts one."""
 
     def __init__(self, path: Path, descriptor: int, notes: int) -> None:
-        self.name = path.with_suffix("").name
         self.size = 0  # bytes
         self._path = path
         self._descriptor = descriptor
         self._notes = notes
         self._noted = 0  # bytes
+
+    @cached_property
+    def name(self) -> str:
+        """The name that the file has once it is whole."""
+        return self._path.with_suffix("").name
 
     @classmethod
     def create(cls, final: Path) -> Self:

@@ -39,7 +39,7 @@ from crawler.fetch.errors import FetchError
 from crawler.fetch.guard import AddressRules
 
 async def main(port, names):
-    rules = AddressRules(["127.0.51.0/24"])
+    rules = AddressRules.parse(["127.0.51.0/24"])
     client = HttpClient(ClientConfig(rules, seconds=5, dns_seconds=0, max_idle=0))
     found = {}
     for name in names:

@@ -53,7 +53,7 @@ def open_detector(
             )
     if not samples:
         return base
-    detector = SampleDetector(base, samples)
+    detector = SampleDetector.learn(base, samples)
     for line in detector.report():
         logger.info("%s", line)
     return detector

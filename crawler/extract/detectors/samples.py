@@ -14,6 +14,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Self
 
 from crawler.data import Lang
 from crawler.errors import UsageError
@@ -32,13 +33,20 @@ _SPREAD = 3.0  # standard deviations: one text in a thousand is stranger
 class CharacterModel:
     """Probabilities of the characters of a language."""
 
-    def __init__(self, text: str) -> None:
-        self._counts = Counter(
+    def __init__(self, counts: Counter[str], total: int) -> None:
+        """`counts`: of the n-grams of a text; `total`: its characters."""
+        self._counts = counts
+        self._total = total
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The model of a text."""
+        counts = Counter(
             text[at : at + size]
             for size in range(1, _ORDER + 1)
             for at in range(len(text) - size + 1)
         )
-        self._total = len(text)
+        return cls(counts, len(text))
 
     def strangeness(self, text: str) -> float:
         """Nats a character, the mean over a text; small: it is like the sample."""
@@ -60,16 +68,23 @@ class CharacterModel:
 class SampleDetector:
     """Tells the languages of samples, and leaves the others to another detector."""
 
-    def __init__(self, base: LanguageDetector, samples: Mapping[Lang, str]) -> None:
+    def __init__(self, base: LanguageDetector) -> None:
         self._base = base
-        self._pieces = {lang: _pieces_of(lang, text) for lang, text in samples.items()}
+        self._pieces: dict[Lang, list[str]] = {}
         self._models: dict[Lang, CharacterModel] = {}
         self._limits: dict[Lang, float] = {}
-        for lang, pieces in self._pieces.items():
-            self._models[lang] = CharacterModel("\n".join(pieces))
+
+    @classmethod
+    def learn(cls, base: LanguageDetector, samples: Mapping[Lang, str]) -> Self:
+        """Learn the samples; UsageError for one that is too short."""
+        detector = cls(base)
+        for lang, text in samples.items():
+            detector._pieces[lang] = pieces = _pieces_of(lang, text)
+            detector._models[lang] = CharacterModel.of("\n".join(pieces))
             unseen = list(_unseen(pieces))
             spread = _SPREAD * statistics.pstdev(unseen)
-            self._limits[lang] = statistics.fmean(unseen) + spread
+            detector._limits[lang] = statistics.fmean(unseen) + spread
+        return detector
 
     def detect(self, text: str, *, hint: Lang | None = None) -> Detection:
         """Detect the language of most of the text."""
@@ -136,7 +151,9 @@ def _plain(text: str) -> str:
 def _unseen(pieces: list[str]) -> Iterator[float]:
     """The strangeness of each piece to a model of those in other folds."""
     models = [
-        CharacterModel("\n".join(p for at, p in enumerate(pieces) if at % _FOLDS != f))
+        CharacterModel.of(
+            "\n".join(p for at, p in enumerate(pieces) if at % _FOLDS != f)
+        )
         for f in range(_FOLDS)
     ]
     for at, piece in enumerate(pieces):

@@ -55,7 +55,7 @@ def test_sh_is_a_name_that_is_accepted():
 
 def test_a_language_is_told_from_its_neighbours_by_samples_of_both():
     samples = {"xyz": text_of("fi"), "es": text_of("es")}
-    detector = SampleDetector(Cld2Detector(), samples)
+    detector = SampleDetector.learn(Cld2Detector(), samples)
     assert detector.detect(text_of("fi", 1)).lang == "xyz"
     assert detector.detect(text_of("es", 1)).lang == "es"
     assert detector.detect(text_of("fr", 1)).lang == "fr"
@@ -63,7 +63,7 @@ def test_a_language_is_told_from_its_neighbours_by_samples_of_both():
 
 
 def test_the_report_says_how_well_and_which_sample_is_missing():
-    (line,) = SampleDetector(Cld2Detector(), {"xyz": text_of("es")}).report()
+    (line,) = SampleDetector.learn(Cld2Detector(), {"xyz": text_of("es")}).report()
     assert line.startswith("xyz: ")
     assert "calls" in line
     assert "es=FILE" in line

@@ -13,7 +13,7 @@ from crawler.fetch.guard import AddressRules
 from crawler.fetch.proxy import Proxy
 from crawler.warc.exchange import Exchange
 
-LOOPBACK = AddressRules(["127.0.0.0/8"])
+LOOPBACK = AddressRules.parse(["127.0.0.0/8"])
 BODY = b"<p>hello"
 LENGTH = b"Content-Length: 8\r\n"
 OK = b"HTTP/1.1 200 OK\r\n"

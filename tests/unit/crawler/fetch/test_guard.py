@@ -76,7 +76,9 @@ def test_an_address_inside_another_is_judged_as_what_it_is(address: IPv4Address)
 
 
 def test_what_the_user_names_is_let_in_and_no_more():
-    rules = AddressRules(["Intranet.Example", "10.1.0.0/16", "::1", "192.168.0.7"])
+    rules = AddressRules.parse(
+        ["Intranet.Example", "10.1.0.0/16", "::1", "192.168.0.7"]
+    )
     assert rules.allow("intranet.example.", "10.9.0.1")
     assert not rules.allow("www.intranet.example", "10.9.0.1")
     assert rules.allow("a.example", "10.1.2.3")
@@ -90,4 +92,4 @@ def test_what_the_user_names_is_let_in_and_no_more():
 @pytest.mark.parametrize("item", ["10.0.0.0/33", "10.0.0.1/8", "intra/net"])
 def test_what_cannot_be_allowed_is_named(item):
     with pytest.raises(ProfileError, match="ADDRESS_ALLOW=" + item):
-        AddressRules([item])
+        AddressRules.parse([item])

@@ -36,7 +36,7 @@ def run(tmp_path):
 
 
 def test_each_look_reads_the_new_whole_lines(run):
-    live = LiveRun(run)
+    live = LiveRun.open(run)
     assert live.look() == 2
     assert live.look() == 0
     with run.crawl_log.open("a") as log:
@@ -49,7 +49,7 @@ def test_each_look_reads_the_new_whole_lines(run):
 
 
 def test_it_is_over_when_the_counters_are_written_after_the_log(run):
-    live = LiveRun(run)
+    live = LiveRun.open(run)
     assert not live.is_over
     run.write_stats({})
     assert live.is_over
@@ -57,7 +57,7 @@ def test_it_is_over_when_the_counters_are_written_after_the_log(run):
 
 def test_the_view_shows_totals_sites_and_the_last_pairs(run):
     write_pairs(run.pairs, [PairScore("https://a.is/en", "https://a.is/is", 0.9)])
-    live = LiveRun(run)
+    live = LiveRun.open(run)
     live.look()
     console = Console(width=100, file=io.StringIO())
     console.print(view(live))
@@ -70,7 +70,7 @@ def test_a_site_whose_downloads_fail_is_a_warning(run):
     with run.crawl_log.open("a") as log:
         log.writelines(line("b.is", n, reason="status/404") for n in range(6))
         log.writelines(line("c.is", n, reason="language") for n in range(9))
-    live = LiveRun(run)
+    live = LiveRun.open(run)
     live.look()
     assert live.warnings() == ["b.is: 6 of 6 downloads failed"]
     assert "6 failed" in live.line()
@@ -81,4 +81,4 @@ def test_a_site_whose_downloads_fail_is_a_warning(run):
 
 def test_a_folder_without_a_run_is_an_error(tmp_path):
     with pytest.raises(RunDirError, match=r"is .* a run directory"):
-        LiveRun(RunDir(tmp_path / "no"))
+        LiveRun.open(RunDir(tmp_path / "no"))
