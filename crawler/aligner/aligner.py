@@ -91,8 +91,12 @@ class Aligner:
         self._added = Counter[str]()  # site → pages since this object was made
 
     def open(self) -> Self:
-        """Open the store now; RunDirError if it is not one of these languages."""
+        """Open the store, and make the candidates' plug-ins, before there are pages.
+
+        RunDirError for a store of other languages, ProfileError for a wrong plug-in.
+        """
         self.store.commit()
+        list(self.generators)
         return self
 
     def __enter__(self) -> Self:
