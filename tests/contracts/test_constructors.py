@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = [
-    file
-    for folder in ("bifocal", "crawler", "models", "training")
-    for file in sorted((ROOT / folder).rglob("*.py"))
-]
+FOLDERS = ("bifocal", "crawler", "models", "training")
 
 # Functions that make a plain object, or look at an argument. Of others a call is work,
 # but of a class: whether it works, its own constructor says.
@@ -60,6 +57,27 @@ EXEMPT = {
 }
 
 
+@cache
+def classes() -> dict[str, list[ast.ClassDef]]:
+    """Those of each file that has a constructor."""
+    return {
+        str(file.relative_to(ROOT)): classes_in(ast.parse(text))
+        for folder in FOLDERS
+        for file in sorted((ROOT / folder).rglob("*.py"))
+        if "_init__(" in (text := file.read_text("utf-8"))
+    }
+
+
+def classes_in(tree: ast.AST) -> list[ast.ClassDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+
+
+def method(node: ast.ClassDef, name: str) -> Iterator[ast.FunctionDef]:
+    for part in node.body:
+        if isinstance(part, ast.FunctionDef) and part.name == name:
+            yield part
+
+
 def name_of(node: ast.expr) -> str:
     """The dotted name of what is called, without type arguments."""
     if isinstance(node, ast.Subscript):
@@ -85,42 +103,43 @@ def work_in(function: ast.FunctionDef) -> Iterator[str]:
                 yield f"{name}()"
 
 
-def constructors(tree: ast.AST) -> Iterator[tuple[str, ast.FunctionDef]]:
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.ClassDef) or node.name in EXEMPT:
-            continue
-        bases = {name_of(base).rpartition(".")[2] for base in node.bases}
-        if not bases & FRAMEWORK_BASES:
-            for part in node.body:
-                if isinstance(part, ast.FunctionDef) and part.name == "__init__":
-                    yield node.name, part
-
-
-def found_in(tree: ast.AST) -> list[str]:
+def found_in(node: ast.ClassDef) -> list[str]:
+    bases = {name_of(base).rpartition(".")[2] for base in node.bases}
+    if node.name in EXEMPT or bases & FRAMEWORK_BASES:
+        return []
     return [
-        f"{name}: {work}"
-        for name, constructor in constructors(tree)
+        f"{node.name}: {work}"
+        for constructor in method(node, "__init__")
         for work in work_in(constructor)
     ]
 
 
 def test_a_constructor_only_keeps_what_it_is_given():
     found = {
-        str(file.relative_to(ROOT)): work
-        for file in FILES
-        if (work := found_in(ast.parse(file.read_text("utf-8"))))
+        file: work
+        for file, nodes in classes().items()
+        if (work := [work for node in nodes for work in found_in(node)])
     }
     assert not found
 
 
+def test_a_post_init_only_validates():
+    """It makes nothing that the arguments did not bring."""
+    found = [
+        f"{file}: {node.name}"
+        for file, nodes in classes().items()
+        for node in nodes
+        for function in method(node, "__post_init__")
+        for part in ast.walk(function)
+        if isinstance(part, ast.Attribute)
+        and (isinstance(part.ctx, ast.Store) or part.attr == "__setattr__")
+    ]
+    assert not found
+
+
 def test_no_exemption_is_left_over():
-    known = {
-        node.name
-        for file in FILES
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, ast.ClassDef)
-    }
-    assert known >= EXEMPT
+    names = {node.name for nodes in classes().values() for node in nodes}
+    assert names >= EXEMPT
 
 
 @pytest.mark.parametrize(
@@ -138,7 +157,7 @@ def test_no_exemption_is_left_over():
 )
 def test_work_is_seen(line):
     code = f"class A:\n    def __init__(self, rows, path):\n        {line}\n"
-    assert found_in(ast.parse(code))
+    assert found_in(*classes_in(ast.parse(code)))
 
 
 def test_keeping_is_no_work():
@@ -153,4 +172,4 @@ class A(B):
         self.groups = UnionFind[str]()
         self.counts = np.zeros(len(rows), np.int32)
 """
-    assert not found_in(ast.parse(code))
+    assert not found_in(*classes_in(ast.parse(code)))
