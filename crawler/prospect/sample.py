@@ -159,7 +159,7 @@ class Prospector:
                 self._samples[site] = sample
             else:
                 counts["prospect/dropped/too_many_sites"] += sample.rows
-        self._groups = SiteGroups([*self._groups.groups(), *other.groups])
+        self._groups = SiteGroups.known([*self._groups.groups(), *other.groups])
 
     def samples(self) -> dict[tuple[Site, ...], SiteSample]:
         """The sample of each site, those of a group of sites merged."""
