@@ -137,13 +137,12 @@ class _Weights(NamedTuple):
     """The content of a file of weights."""
 
     labels: tuple[Lang, ...]
-    temperature: np.float32
-    trust: np.float32  # factor of the gates
     table: FloatArray  # (buckets, width)
     out: FloatArray  # (width, labels)
     out_bias: FloatArray
     gate: FloatArray  # (width, places)
     gate_bias: FloatArray
+    gate_scale: np.float32
 
 
 def _read(path: str | Path | None) -> _Weights:
@@ -151,15 +150,16 @@ def _read(path: str | Path | None) -> _Weights:
     try:
         if len(arrays["gate_bias"]) != len(PLACES):
             raise ValueError("they were trained with other places of markers")
+        # the temperature (Guo et al., 2017) is one more factor of the last layer
+        temperature = np.float32(meta["temperature"])
         return _Weights(
             tuple(meta["labels"]),
-            np.float32(meta["temperature"]),
-            np.float32(meta["trust"]),
             arrays["table"].astype(np.float32) * arrays["table_scale"],
-            arrays["out_weight"].T,
-            arrays["out_bias"],
+            arrays["out_weight"].T / temperature,
+            arrays["out_bias"] / temperature,
             arrays["gate_weight"].T,
             arrays["gate_bias"],
+            np.float32(meta["trust"]) / temperature,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(
@@ -172,13 +172,8 @@ class _Network:
 
     def __init__(self, weights: _Weights) -> None:
         self.labels = weights.labels
-        self._table = weights.table
-        # the temperature (Guo et al., 2017) is one more factor of the last layer
-        self._out = weights.out / weights.temperature
-        self._out_bias = weights.out_bias / weights.temperature
-        self._gate, self._gate_bias = weights.gate, weights.gate_bias
-        self._gate_scale = weights.trust / weights.temperature
-        self._label_index = {label: i for i, label in enumerate(self.labels)}
+        self._weights = weights
+        self._label_index = dict(zip(weights.labels, range(len(weights.labels))))
         self._recent: dict[str, FloatArray] = {}
 
     def probabilities(self, urls: Sequence[str]) -> FloatArray:
@@ -194,14 +189,15 @@ class _Network:
         )
 
     def _compute(self, urls: Sequence[str]) -> FloatArray:
-        inputs = language_inputs(urls, self._label_index, len(self._table))
-        hidden = bag(inputs.ngrams, self._table)
-        scores = hidden @ self._out + self._out_bias
-        gates = np.logaddexp(0, hidden @ self._gate + self._gate_bias)  # softplus
+        weights = self._weights
+        inputs = language_inputs(urls, self._label_index, len(weights.table))
+        hidden = bag(inputs.ngrams, weights.table)
+        scores = hidden @ weights.out + weights.out_bias
+        gates = np.logaddexp(0, hidden @ weights.gate + weights.gate_bias)  # softplus
         np.add.at(
             scores,
             (inputs.rows, inputs.labels),
-            gates[inputs.rows, inputs.places] * self._gate_scale,
+            gates[inputs.rows, inputs.places] * weights.gate_scale,
         )
         scores -= scores.max(axis=1, keepdims=True)
         np.exp(scores, out=scores)

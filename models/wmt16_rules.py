@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from crawler.data import Lang
@@ -55,17 +56,25 @@ def _tokens(lang: Lang) -> set[str]:
     return tokens | joined | {token.replace("-", "_") for token in joined}
 
 
+@dataclass(frozen=True, slots=True)
 class _Stripper:
     """Takes the tokens of some languages out of URLs."""
 
-    def __init__(self, langs: Iterable[Lang], *, parameters: bool = False) -> None:
+    token: re.Pattern[str]
+    joined: re.Pattern[str]  # by a hyphen or an underscore, without one in it
+    parameters: tuple[str, ...]  # whose value does not count
+
+    @classmethod
+    def of(cls, langs: Iterable[Lang], *, parameters: bool = False) -> _Stripper:
         """`parameters`: those called `lang` and the like go, whatever their value."""
         tokens = sorted({t for lang in langs for t in _tokens(lang)}, key=_longest)
         plain = [token for token in tokens if not re.search("[-_]", token)]
         # as the task's: letters and digits are those of ASCII
-        self._token = _pattern(r"(?<![a-zA-Z0-9])(?:%s)(?![a-zA-Z0-9])", tokens)
-        self._joined = _pattern(r"[-_](?:%s)(?![a-zA-Z0-9])", plain)
-        self._parameters = _PARAMETERS if parameters else ()
+        return cls(
+            _pattern(r"(?<![a-zA-Z0-9])(?:%s)(?![a-zA-Z0-9])", tokens),
+            _pattern(r"[-_](?:%s)(?![a-zA-Z0-9])", plain),
+            _PARAMETERS if parameters else (),
+        )
 
     def strip(self, url: str) -> str:
         """The URL without tokens, as `http://`."""
@@ -86,7 +95,7 @@ class _Stripper:
 
     def _segment(self, segment: str) -> str:
         """A folder or name of the path, without separators that were beside a token."""
-        stripped = self._token.sub("", self._joined.sub("", segment))
+        stripped = self.token.sub("", self.joined.sub("", segment))
         if segment[:1].isalnum():
             stripped = re.sub(r"^[^a-zA-Z0-9]+", "", stripped)
         if segment[-1:].isalnum():
@@ -95,10 +104,10 @@ class _Stripper:
 
     def _is_language(self, name: str, value: str) -> bool:
         return (
-            name.startswith(self._parameters)
-            or name.endswith(self._parameters)
-            or not self._token.sub("", name)
-            or (bool(value) and not self._token.sub("", value))
+            name.startswith(self.parameters)
+            or name.endswith(self.parameters)
+            or not self.token.sub("", name)
+            or (bool(value) and not self.token.sub("", value))
         )
 
 
@@ -122,12 +131,14 @@ class Wmt16PairRules:
 
     def __init__(self, src: Lang = "en", trg: Lang = "fr") -> None:
         """`src` and `trg` are the languages of the first and of the second URLs."""
-        langs = [language_of(name).code for name in (src, trg)]
-        everything = _Stripper({*_TASK, *langs}, parameters=True)
-        self._strippers = tuple(
-            (_Stripper([lang]), _Stripper([lang], parameters=True), everything)
-            for lang in langs
-        )
+        self._names = src, trg
+
+    @cached_property
+    def _strippers(self) -> Sequence[Sequence[_Stripper]]:
+        langs = [language_of(name).code for name in self._names]
+        of = _Stripper.of
+        everything = of({*_TASK, *langs}, parameters=True)
+        return [(of([la]), of([la], parameters=True), everything) for la in langs]
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """1.0 for a pair, else 0.0."""

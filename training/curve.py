@@ -5,25 +5,30 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 
 class Curve:
     """Figures of a run as TSV files, and for TensorBoard where that is installed."""
 
-    def __init__(self, out: Path, metric: str, step: int, *, write: bool) -> None:
-        """`step`: what an earlier start logged after this step is done again."""
+    def __init__(self, out: Path, metric: str, board: Any, *, write: bool) -> None:
         self._write, self._metric, self._out = write, metric, out
-        self._board: Any = None
+        self._board = board
+
+    @classmethod
+    def open(cls, out: Path, metric: str, step: int, *, write: bool) -> Self:
+        """`step`: what an earlier start logged after this step is done again."""
         if not write:
-            return
+            return cls(out, metric, None, write=False)
         for name, column in (("steps.tsv", 0), ("curve.tsv", 1)):
             _cut(out / name, column, step)
+        board: Any = None  # without stubs
         if importlib.util.find_spec("tensorboard"):
             from torch.utils.tensorboard import SummaryWriter
 
-            board: Any = SummaryWriter  # without stubs
-            self._board = board(str(out / "tensorboard"), purge_step=step)
+            writer: Any = SummaryWriter
+            board = writer(str(out / "tensorboard"), purge_step=step)
+        return cls(out, metric, board, write=True)
 
     def step(self, step: int, *, epoch: int, loss: float, learning_rate: float) -> None:
         """Log the mean loss of the steps since the last call."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -32,15 +33,22 @@ class DistillationConfig:
 class LanguageTeacher:
     """P(language | URL) of a larger model over a student's labels."""
 
-    def __init__(self, config: DistillationConfig, labels: Sequence[Lang]) -> None:
+    def __init__(
+        self, config: DistillationConfig, model: XlmrUrlLanguageModel, columns: Tensor
+    ) -> None:
+        """`columns`: for each label of the teacher the number of the student's."""
+        self._config = config
+        self._model = model
+        self._columns = columns
+
+    @classmethod
+    def load(cls, config: DistillationConfig, labels: Sequence[Lang]) -> Self:
         """Languages of the teacher that `labels` lacks become its first one, `unk`."""
         assert config.teacher
-        self._config = config
-        self._model = XlmrUrlLanguageModel(config.teacher)
+        model = XlmrUrlLanguageModel(config.teacher)
         index = {label: i for i, label in enumerate(labels)}
-        self._columns = torch.tensor(
-            [index.get(label, 0) for label in self._model.labels]
-        )
+        columns = torch.tensor([index.get(label, 0) for label in model.labels])
+        return cls(config, model, columns)
 
     def blend(self, truth: Tensor, scores: Tensor, urls: Sequence[str]) -> Tensor:
         """The summed loss; `truth` is that of the labels, `scores` (URLs, labels)."""
@@ -58,11 +66,15 @@ class LanguageTeacher:
 class PairTeacher:
     """P(parallel | URL, URL) of a larger model."""
 
-    def __init__(self, config: DistillationConfig) -> None:
+    def __init__(self, config: DistillationConfig, model: XlmrUrlPairModel) -> None:
+        self._config = config
+        self._model = model
+
+    @classmethod
+    def load(cls, config: DistillationConfig) -> Self:
         """The teacher may have one logit, or two, whose difference counts."""
         assert config.teacher
-        self._config = config
-        self._model = XlmrUrlPairModel(config.teacher)
+        return cls(config, XlmrUrlPairModel(config.teacher))
 
     def blend(
         self, truth: Tensor, scores: Tensor, pairs: Sequence[tuple[str, str]]

@@ -14,6 +14,8 @@ import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -67,17 +69,18 @@ class TableRows:
     ) -> None:
         """`limit` keeps the first rows only."""
         self._path, self._columns = path, list(columns)
+        self._limit = limit
         self._file: Any = None  # opened in each process
         self._group: tuple[int, Any] = (-1, None)
-        starts = [0]
-        for rows in self._sizes():
-            starts.append(starts[-1] + rows)
-        self._starts = starts
-        self._length = min(starts[-1], limit or starts[-1])
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The first row of each group, and how many rows there are."""
+        return [0, *accumulate(self._sizes())]
 
     def __len__(self) -> int:
-        """Number of rows."""
-        return self._length
+        """Number of rows; UsageError for a file that has not the columns."""
+        return min(self._starts[-1], self._limit or self._starts[-1])
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the open file."""
@@ -86,7 +89,7 @@ class TableRows:
     def read(self, start: int, stop: int) -> list[tuple[Any, ...]]:
         """The rows of a range."""
         found: list[tuple[Any, ...]] = []
-        stop = min(stop, self._length)
+        stop = min(stop, len(self))
         for group, (first, end) in enumerate(zip(self._starts, self._starts[1:])):
             if first < stop and start < end:
                 here = max(start, first) - first
@@ -193,12 +196,17 @@ class _Windows(Dataset[list[tuple[int, Batch]]], Generic[Row]):
     ) -> None:
         self._rows, self._encode = rows, encode
         self._plan, self._length = plan, length
-        self._order = list(range(-(-len(rows) // (WINDOW * plan.batch_size))))
-        if length:
+
+    @cached_property
+    def _order(self) -> list[int]:
+        plan = self._plan
+        order = list(range(-(-len(self._rows) // (WINDOW * plan.batch_size))))
+        if self._length:
             # the last, shorter one stays last: batch numbers then tell the window
-            inner = self._order[:-1]
+            inner = order[:-1]
             random.Random(f"{plan.seed}/{plan.epoch}").shuffle(inner)
-            self._order[:-1] = inner
+            order[:-1] = inner
+        return order
 
     def __len__(self) -> int:
         return len(self._order)

@@ -24,6 +24,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -83,29 +84,45 @@ class LanguageData:
         config: LanguageDataConfig | None = None,
         seed: int = 71213,
     ) -> None:
-        """Collect the rows; `terms` are tables of terms."""
+        """`terms` are tables of terms."""
         self.config = config or LanguageDataConfig()
         self.seed = seed
-        self.rows = self._rows(collection)
-        # Every language that we know: markers are read in all of them alike.
-        self.labels = (UNKNOWN, *sorted(all_languages()))
-        self.words, self.phrases = _by_language(terms, seed)
-        self._hosts = sorted({registered_domain(host_of(row.url)) for row in self.rows})
+        self._collection = collection
+        self._terms = terms
+
+    @cached_property
+    def labels(self) -> tuple[Lang, ...]:
+        """Every language that we know: markers are read in all of them alike."""
+        return (UNKNOWN, *sorted(all_languages()))
+
+    @cached_property
+    def _texts(self) -> tuple[dict[Lang, Words], dict[Lang, list[str]]]:
+        return _by_language(self._terms, self.seed)
+
+    @cached_property
+    def _hosts(self) -> list[str]:
+        return sorted({registered_domain(host_of(row.url)) for row in self.rows})
+
+    @cached_property
+    def _word_weights(self) -> list[float]:
+        """Words of languages with many URLs come more often, as they do in URLs."""
         rows = Counter(row.lang for row in self.rows)
-        # Words of languages with many URLs come more often, as they do in URLs.
-        self._word_langs = list(self.words)
-        self._word_weights = [max(1, rows[lang]) ** 0.5 for lang in self.words]
-        self._markable: dict[str, list[Example]] = defaultdict(list)  # by place
+        return [max(1, rows[lang]) ** 0.5 for lang in self._texts[0]]
+
+    @cached_property
+    def _markable(self) -> dict[str, list[Example]]:
+        """The rows with one marker, by its place."""
+        found: dict[str, list[Example]] = defaultdict(list)
         for row in self.rows:
             markers = handle_of(row.url).markers
             if len(markers) == 1:
-                self._markable[markers[0].place].append(row)
-        self._tokens = {
-            language.code: _tokens(language.code)
-            for language in all_languages().values()
-        }
+                found[markers[0].place].append(row)
+        return found
 
-    def _rows(self, collection: Collection) -> list[Example]:
+    @cached_property
+    def rows(self) -> list[Example]:
+        """The examples of the train split, by URL."""
+        collection = self._collection
         rows: dict[str, Example] = {}
         dropped = left_out(
             (row.site for row in collection.urls[TRAIN]),
@@ -137,7 +154,7 @@ class LanguageData:
         examples = [self._varied(row, rng) for row in rows[:limit]]
         if self._markable:
             examples += (self._remarked(rng) for _ in range(self.config.remarked))
-        if self.words:
+        if self._texts[0]:
             examples += (self._slug(rng) for _ in range(self.config.slugs))
         rng.shuffle(examples)
         return examples
@@ -166,7 +183,7 @@ class LanguageData:
         marker = handle_of(row.url).markers[0]
         lang = rng.choice(self.labels[1:])
         # Names are for folders and hosts; a file is called `page_en.html`.
-        token = lang if marker.place == "file" else rng.choice(self._tokens[lang])
+        token = lang if marker.place == "file" else rng.choice(_tokens(lang))
         whole = rf"(?<![^\W_]){re.escape(marker.token)}(?![^\W_])"
         url = re.sub(whole, token, row.url, count=1, flags=re.IGNORECASE)
         return Example(url, lang) if url != row.url else row
@@ -180,9 +197,10 @@ class LanguageData:
                 return example
 
     def _any_slug(self, rng: random.Random) -> Example:
-        lang = rng.choices(self._word_langs, self._word_weights)[0]
-        if self.phrases[lang] and rng.random() < 0.5:
-            words = rng.choice(self.phrases[lang]).split()
+        words_of, phrases = self._texts
+        lang = rng.choices(list(words_of), self._word_weights)[0]
+        if phrases[lang] and rng.random() < 0.5:
+            words = rng.choice(phrases[lang]).split()
             if rng.random() < 0.5:
                 words = [word for word in words if len(word) > _SHORT] or words
             words = words[:_MAX_SLUG]
@@ -204,7 +222,7 @@ class LanguageData:
         return f"{_folded(name, rng)}.{rng.choice(_GENERAL)}"
 
     def _drawn(self, lang: Lang, count: int, rng: random.Random) -> list[str]:
-        words, cumulated = self.words[lang]
+        words, cumulated = self._texts[0][lang]
         return rng.choices(words, cum_weights=cumulated, k=count)
 
 
@@ -219,6 +237,7 @@ def _folded(text: str, rng: random.Random) -> str:
     return text
 
 
+@cache
 def _tokens(code: Lang) -> list[str]:
     """Ways in which sites write a language; mostly its code."""
     language = all_languages()[code]

@@ -150,7 +150,7 @@ class _Run(Generic[Row]):
         if config.compile:
             network = torch.compile(task.network, dynamic=True)
         dev = [task.encode(rows) for rows in _cut_up(task.dev)]
-        curve = Curve(self.out, task.metric, state.step, write=self._writes)
+        curve = Curve.open(self.out, task.metric, state.step, write=self._writes)
         while state.epoch <= config.max_epochs and state.stale < config.patience:
             self._one_epoch(network, optimizer, rate, curve)
             task.network.eval()

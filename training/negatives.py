@@ -29,9 +29,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -71,10 +71,16 @@ class Closure:
     of the pairs), or of one handle in the strict or in the WMT16 form.
     """
 
-    def __init__(self, pairs: Iterable[UrlPair] = ()) -> None:
+    def __init__(self) -> None:
         self._groups = UnionFind[str]()
+
+    @classmethod
+    def of(cls, pairs: Iterable[UrlPair]) -> Self:
+        """Join what these pairs say."""
+        closure = cls()
         for a, b in pairs:
-            self._groups.join(alias_of(a), alias_of(b))
+            closure._groups.join(alias_of(a), alias_of(b))
+        return closure
 
     def group(self, url: str) -> str:
         """A name for the translation group of a URL."""
@@ -167,15 +173,19 @@ class _Sets:
 
     def __init__(self, sets: Iterable[frozenset[str]]) -> None:
         self._columns: dict[str, int] = {}
-        self._matrix = self._rows(list(sets))
-        self._sizes = self._matrix.sum(axis=1)
+        self._sets = list(sets)
+
+    @cached_property
+    def _matrix(self) -> Any:
+        return self._rows(self._sets)
 
     def jaccard(self, others: Sequence[frozenset[str]]) -> npt.NDArray[np.float64]:
         """(others, sets): shared over all; 0 for two empty sets."""
+        matrix = self._matrix
         known = [{item for item in one if item in self._columns} for one in others]
-        shared = (self._rows(known) @ self._matrix.T).toarray()
+        shared = (self._rows(known) @ matrix.T).toarray()
         sizes = np.array([len(one) for one in others])
-        every = sizes[:, None] + self._sizes[None, :] - shared
+        every = sizes[:, None] + matrix.sum(axis=1)[None, :] - shared
         return np.asarray(shared / np.maximum(every, 1))
 
     def _rows(self, sets: Sequence[AbstractSet[str]]) -> Any:  # scipy has no stubs
@@ -353,7 +363,7 @@ def main(words: Sequence[str]) -> None:
         raise UsageError(f"{path}: there is no such table")
     counts: Counter[str] = Counter()
     pairs = list(read_negatives(path, counts))
-    closure = Closure(pairs)
+    closure = Closure.of(pairs)
     by_site: dict[Site, list[UrlPair]] = defaultdict(list)
     for pair in pairs:
         by_site[site_of(pair[0])].append(pair)

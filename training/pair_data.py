@@ -17,11 +17,11 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -158,15 +158,27 @@ class Texts:
 
     def __init__(
         self,
+        seed: int,
+        sources: Mapping[str, list[TextPair]],
+        weights: Mapping[str, npt.NDArray[np.float64]],
+        sites: Mapping[str, list[Site]],
+    ) -> None:
+        self.seed = seed
+        self.sources = sources
+        self._weights = weights
+        self._sites = sites
+
+    @classmethod
+    def read(
+        cls,
         collection: Collection,
         terms: Sequence[Path],
         without: AbstractSet[Site] = frozenset(),
         *,
         max_per_host: int = 400,
         seed: int = 71213,
-    ) -> None:
+    ) -> Self:
         """Collect slugs, and what the tables of terms have."""
-        self.seed = seed
         rows = [
             row
             for row in collection.pairs[TRAIN]
@@ -181,18 +193,18 @@ class Texts:
             words.update({*a.split(), *b.split()})
         for row in collection.urls[TRAIN]:
             words.update(set(UrlView.of(row.url).name))
-        self.sources: dict[str, list[TextPair]] = {source: [] for source in _SHARES}
+        sources: dict[str, list[TextPair]] = {source: [] for source in _SHARES}
         weights: dict[str, list[float]] = {source: [] for source in _SHARES}
-        self._sites: dict[str, list[Site]] = {"encyclopaedia": [], "slugs": []}
+        sites: dict[str, list[Site]] = {"encyclopaedia": [], "slugs": []}
 
         def add(source: str, a: str, b: str, weight: float = 1.0) -> None:
-            self.sources[source].append((a, b))
+            sources[source].append((a, b))
             weights[source].append(weight)
 
         for host, site, a, b in kept:
             source = "encyclopaedia" if "wiki" in host else "slugs"
             add(source, a, b)
-            self._sites[source].append(site)
+            sites[source].append(site)
         for table in terms:
             for term in read_terms(table):
                 a, b = _plain(term.text_a), _plain(term.text_b)
@@ -204,7 +216,8 @@ class Texts:
                     words.update({*a.split(), *b.split()})
                 elif seen := max(_rarest(a, words), _rarest(b, words)):
                     add(source, a, b, seen**0.5)
-        self._weights = {s: np.array(found) for s, found in weights.items()}
+        shares = {s: np.array(found) for s, found in weights.items()}
+        return cls(seed, sources, shares, sites)
 
     def epoch(
         self, number: int, limit: int, left_out: AbstractSet[Site] = frozenset()

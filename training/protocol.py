@@ -128,7 +128,7 @@ class Collection:
             pairs,
             {site: sorted(pool) for site, pool in sorted(pools.items())},
             linked,
-            Closure((p.url_a, p.url_b) for rows in pairs.values() for p in rows),
+            Closure.of((p.url_a, p.url_b) for rows in pairs.values() for p in rows),
             counts,
         )
 

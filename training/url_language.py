@@ -147,7 +147,7 @@ def run(profile: LanguageProfile) -> Path:
         len(dev),
         f"{sum(p.numel() for p in network.parameters()):,}",
     )
-    teacher = LanguageTeacher(learned, languages) if learned.teacher else None
+    teacher = LanguageTeacher.load(learned, languages) if learned.teacher else None
 
     def loss(net: nn.Module, batch: Batch) -> Tensor:
         scores = net(batch)

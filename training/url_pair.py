@@ -99,7 +99,7 @@ def run(profile: PairProfile) -> Path:
         return _train_encoder(profile, rows, dev)
     if profile.distillation.teacher:
         raise UsageError("trees have no teacher (distillation is for encoders)")
-    texts = Texts(
+    texts = Texts.read(
         collection,
         term_tables(folder, profile.terms),
         sites_left_out(collection, profile.rows, profile.loop.seed),
@@ -210,7 +210,7 @@ def _train_encoder(
     positives = (pair_text(row.url_a, row.url_b) for row in rows if row.parallel)
     network = EncoderNet(profile.encoder, ["parallel"], positives)
     learned = profile.distillation
-    teacher = PairTeacher(learned) if learned.teacher else None
+    teacher = PairTeacher.load(learned) if learned.teacher else None
     judged = [(row.url_a, row.url_b, row.parallel) for row in dev]
     truth = [row.parallel for row in dev]
 

@@ -66,7 +66,7 @@ def read_recordings(pages: Iterable[Page], counts: Counter[str]) -> Tables:
     declared = sitemaps.read_sitemaps(listed, counts)
     urls += (row for row in declared.urls if row.url not in languages)
     pairs += declared.pairs
-    closure = Closure((pair.url_a, pair.url_b) for pair in pairs)
+    closure = Closure.of((pair.url_a, pair.url_b) for pair in pairs)
     return Tables(
         urls,
         pairs,

@@ -41,7 +41,7 @@ def gold_negatives(
     """Each page of the gold list with its links to other pages than its partner."""
     gold = [(pair.url_a, pair.url_b) for pair in pairs]
     partners = dict(gold) | {b: a for a, b in gold}
-    closure = Closure(gold)
+    closure = Closure.of(gold)
     for page in pages:
         document = build_document(page.page) if page.url in partners else None
         if document:

@@ -117,6 +117,6 @@ def test_a_table_is_streamed_by_workers(tmp_path, small_windows, texts):
 def test_a_file_that_is_not_a_table_is_one_clear_error(tmp_path, texts):
     (tmp_path / "a.parquet").write_bytes(b"no table")
     with pytest.raises(UsageError, match="expected a Parquet or Arrow"):
-        TableRows(tmp_path / "a.parquet", ("url",))
+        len(TableRows(tmp_path / "a.parquet", ("url",)))
     with pytest.raises(UsageError, match="'lang' is missing"):
-        TableRows(write(tmp_path / "b.parquet", texts, 99), ("url", "lang"))
+        len(TableRows(write(tmp_path / "b.parquet", texts, 99), ("url", "lang")))

@@ -36,9 +36,9 @@ def test_one_page_has_one_alias():
 
 
 def test_a_translation_group_is_closed_over_pairs_that_are_not_listed():
-    closure = Closure([("https://a.org/1", "https://a.org/2")])
+    closure = Closure.of([("https://a.org/1", "https://a.org/2")])
     assert not closure.related("https://a.org/1", "https://a.org/3")
-    closure = Closure(
+    closure = Closure.of(
         [("https://a.org/1", "https://a.org/2"), ("https://a.org/2", "https://a.org/3")]
     )
     assert closure.related("https://a.org/1", "https://a.org/3")
@@ -109,14 +109,14 @@ def test_resource_tokens_leave_the_authority_out():
 
 @pytest.mark.parametrize("method", sorted(GENERATORS))
 def test_no_generator_makes_a_negative_that_may_be_true(method):
-    closure = Closure(PAIRS)
+    closure = Closure.of(PAIRS)
     negatives = synthetic_negatives(PAIRS, closure, methods=[method])
     assert negatives
     assert not any(closure.related(a, b) for a, b in negatives)
 
 
 def test_same_seed_same_negatives():
-    closure = Closure(PAIRS)
+    closure = Closure.of(PAIRS)
     assert synthetic_negatives(PAIRS, closure) == synthetic_negatives(PAIRS, closure)
 
 
@@ -126,7 +126,7 @@ def test_genuine_negatives_are_of_the_site_and_half_of_them_near():
     ]
     pool += [url for pair in PAIRS for url in pair] + [f"{SITE}/de/news"]
     negatives = site_negatives(
-        PAIRS[1], pool, Closure(PAIRS), rng=random.Random(1), near=6, far=7
+        PAIRS[1], pool, Closure.of(PAIRS), rng=random.Random(1), near=6, far=7
     )
     others = [b for _, b in negatives]
     assert len(set(others)) == 13
@@ -142,7 +142,9 @@ def test_the_program_writes_the_negatives_of_a_table_and_says_how_many(
     table.write_text("url_a\tlang_a\turl_b\tlang_b\n" + rows)
     main([f"pairs={table}", f"out={out}", "methods=1,6", "k=2", "seed=5"])
     written = list(read_negatives(out, Counter()))
-    expected = synthetic_negatives(PAIRS, Closure(PAIRS), methods=(1, 6), k=2, seed=5)
+    expected = synthetic_negatives(
+        PAIRS, Closure.of(PAIRS), methods=(1, 6), k=2, seed=5
+    )
     assert written == expected
     printed = capsys.readouterr().out
     assert f"{len(written)} negatives of 6 pairs of 1 sites" in printed

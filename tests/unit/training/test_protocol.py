@@ -89,7 +89,9 @@ def test_thirteen_negatives_per_pair_and_none_that_may_be_true(collection):
     rows = pair_rows(collection, "test")
     assert sum(row.parallel for row in rows) == 100
     assert sum(not row.parallel for row in rows) == 1300
-    closure = Closure((f"https://b.org/en/{i}", f"https://b.org/fr/{i}") for i in [1])
+    closure = Closure.of(
+        (f"https://b.org/en/{i}", f"https://b.org/fr/{i}") for i in [1]
+    )
     assert not any(closure.related(r.url_a, r.url_b) for r in rows if not r.parallel)
 
 
