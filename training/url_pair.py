@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ from models.url_pair import FEATURES, PairFeatures
 from training.data.splits import DEV, fold_of
 from training.distillation import DistillationConfig, PairTeacher
 from training.encoders import EncoderConfig, EncoderNet
-from training.feed import Batch, TableRows
+from training.feed import Batch, Rows, TableRows
 from training.loop import LoopConfig, Task, predict, seed_everything, train, writes
 from training.metrics import binary
 from training.pair_data import (
@@ -202,17 +202,14 @@ def _length(row: Sequence[Any]) -> int:
     return len(row[0]) + len(row[1])
 
 
-def _train_encoder(
-    profile: PairProfile, rows: Sequence[LabelledPair], dev: Sequence[JudgedPair]
-) -> Path:
-    out = Path(profile.out)
-    table = _write_rows(out / "rows.parquet", rows, profile.loop.seed)
-    positives = (pair_text(row.url_a, row.url_b) for row in rows if row.parallel)
-    network = EncoderNet(profile.encoder, ["parallel"], positives)
-    learned = profile.distillation
-    teacher = PairTeacher.load(learned) if learned.teacher else None
-    judged = [(row.url_a, row.url_b, row.parallel) for row in dev]
-    truth = [row.parallel for row in dev]
+def encoder_task(
+    network: EncoderNet,
+    rows: Callable[[int, int], Rows[Sequence[Any]]],
+    judged: Sequence[tuple[str, str, bool]],
+    teacher: PairTeacher | None = None,
+) -> Task[Sequence[Any]]:
+    """The training of an encoder on (URL, URL, parallel) rows; `judged` is dev."""
+    truth = [row[2] for row in judged]
 
     def loss(net: nn.Module, batch: Batch) -> Tensor:
         scores = net(batch)[:, 0]
@@ -224,10 +221,10 @@ def _train_encoder(
     def macro_f1(scores: Tensor) -> float:
         return binary(truth, scores.sigmoid().tolist()).macro_f1
 
-    task = Task(
+    return Task(
         network,
-        lambda _, limit: TableRows(table, ("url_a", "url_b", "parallel"), limit),
-        PairBatches(network.encode, urls=bool(learned.teacher)),
+        rows,
+        PairBatches(network.encode, urls=teacher is not None),
         loss,
         judged,
         lambda net, batch: net(batch)[:, 0],
@@ -235,8 +232,25 @@ def _train_encoder(
         "macro F1",
         _length,
     )
+
+
+def _train_encoder(
+    profile: PairProfile, rows: Sequence[LabelledPair], dev: Sequence[JudgedPair]
+) -> Path:
+    out = Path(profile.out)
+    table = _write_rows(out / "rows.parquet", rows, profile.loop.seed)
+    positives = (pair_text(row.url_a, row.url_b) for row in rows if row.parallel)
+    network = EncoderNet(profile.encoder, ["parallel"], positives)
+    learned = profile.distillation
+    task = encoder_task(
+        network,
+        lambda _, limit: TableRows(table, ("url_a", "url_b", "parallel"), limit),
+        [(row.url_a, row.url_b, row.parallel) for row in dev],
+        PairTeacher.load(learned) if learned.teacher else None,
+    )
     best = train(task, profile.loop, out)
-    temperature = fit_temperature(predict(task), torch.tensor(truth))
+    truth = torch.tensor([row.parallel for row in dev])
+    temperature = fit_temperature(predict(task), truth)
     meta = {
         "temperature": temperature,
         "dev_macro_f1": best,

@@ -3,9 +3,10 @@
 The aligner learns its own lexicon; one to start with helps most on small sites with
 short pages. It can be merged out of lexicons of earlier runs (lexicon.npz, or the run's
 directory) and dictionaries (MUSE, FreeDict's .tei, Apertium's .dix, JSON lines of
-Wiktionary, or text with a word, a tab and its translation a line). A translator is a
-command that answers each line in the second language with a line in the first; it gets
-the paragraphs of the pages that are given. Without --out the lexicon is only described.
+Wiktionary, phrase tables of Moses, or text with a word, a tab and its translation a
+line). A translator is a command that answers each line in the second language with a
+line in the first; it gets the paragraphs of the pages that are given. Without --out the
+lexicon is only described.
 
 Example: bifocal lexicon words.tsv --langs en,eu --out L.npz
      or: bifocal lexicon runs/a runs/b eng-eus.tei --langs en,eu --prune 4 --out L.npz

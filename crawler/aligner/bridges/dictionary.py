@@ -7,15 +7,17 @@ In: a file, gzipped or not, of one of these kinds.  Out: a Lexicon.
   `bifocal data build freedict` writes), of which other languages are passed over;
 - `.tei`: FreeDict's sources; `.dix`: Apertium's bilingual dictionaries;
 - `.jsonl`: an extract of Wiktionary by wiktextract: `word`, `lang_code` and
-  `translations`.
+  `translations`;
+- a phrase table of Moses (` ||| ` between its columns), of which entries of one word a
+  side are taken, each as often as its last column counts it.
 
 Which language is first is said by the file (JSON lines, tables) or by its name
 (`eng-fra.tei`), else it is the first of the two.
 
 An entry of several words links each of one side with each of the other, if that makes
-no more than four links (Resnik & Smith 2003, section 3.2). Every link counts once: the
-first page pairs outweigh it, which is right, because a dictionary has all the meanings
-that a site does not use.
+no more than four links (Resnik & Smith 2003, section 3.2). Every link of a dictionary
+counts once: the first page pairs outweigh it, which is right, because a dictionary has
+all the meanings that a site does not use.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ from crawler.errors import ProfileError
 from crawler.languages import known_code
 
 _MAX_LINKS = 4  # of one entry
+_CELL = " ||| "  # between the columns of a phrase table
+_MAX_COUNT = 1e9  # of an entry of a phrase table; words of any corpus come less often
 _COLUMNS = ["lang_a", "text_a", "lang_b", "text_b"]
 _NAMED = re.compile(r"(?<![a-z])([a-z]{2,3})-(?=([a-z]{2,3})(?![a-z]))")
 
@@ -47,13 +51,16 @@ def read_dictionary(path: Path, langs: LangPair) -> Lexicon:
     ids = WordIds()
     src: list[int] = []
     trg: list[int] = []
+    counts: list[float] = []
     try:
-        for entry in _entries(path, langs):
-            words = [ids.encode(text).tolist() for text in entry]
-            if 0 < len(words[0]) * len(words[1]) <= _MAX_LINKS:
+        for one_side, other_side, count in _entries(path, langs):
+            words = [ids.encode(text).tolist() for text in (one_side, other_side)]
+            most = _MAX_LINKS if count is None else 1
+            if 0 < len(words[0]) * len(words[1]) <= most:
                 for one, other in product(*words):
                     src.append(one)
                     trg.append(other)
+                    counts.append(count or 0)
     except (OSError, EOFError, ValueError, etree.XMLSyntaxError) as error:
         raise ProfileError(
             f"{path}: not a valid dictionary: {error} (give text in UTF-8, TEI, .dix"
@@ -68,28 +75,43 @@ def read_dictionary(path: Path, langs: LangPair) -> Lexicon:
         langs,
         np.array(src, np.uint32),
         np.array(trg, np.uint32),
-        np.ones(len(src), np.float32),
+        np.array(counts, np.float32),
     )
-    lexicon.count[:] = 1  # said twice is said once
+    lexicon.count[lexicon.count == 0] = 1  # said twice is said once
     return lexicon
 
 
-def _entries(path: Path, langs: LangPair) -> Iterator[tuple[str, str]]:
-    """The word or phrase of src and that of trg of each entry."""
+def _entries(path: Path, langs: LangPair) -> Iterator[tuple[str, str, float | None]]:
+    """The word or phrase of src and of trg of each entry; how often, if it is known."""
     name = path.name.removesuffix(".gz")
     with _open(path) as file:
-        first = file.readline().decode("utf-8").rstrip("\r\n").split("\t")
-        if set(_COLUMNS) <= set(first):
-            yield from _table(file, first, langs)
+        first = file.readline().decode("utf-8").rstrip("\r\n")
+        if set(_COLUMNS) <= set(first.split("\t")):
+            for pair in _table(file, first.split("\t"), langs):
+                yield *pair, None
             return
         file.seek(0)
-        if name.endswith(".jsonl"):
-            yield from _wiktionary(file, langs)
-            return
-        kinds = {".tei": _tei, ".dix": _bidix}
         turned = _first_language(name, langs) == langs.trg
-        for one, other in kinds.get(Path(name).suffix, _text)(file):
-            yield (other, one) if turned else (one, other)
+        if _CELL in first:
+            for one, other, count in _phrases(file):
+                yield (other, one, count) if turned else (one, other, count)
+        elif name.endswith(".jsonl"):
+            for pair in _wiktionary(file, langs):
+                yield *pair, None
+        else:
+            kinds = {".tei": _tei, ".dix": _bidix}
+            for one, other in kinds.get(Path(name).suffix, _text)(file):
+                yield (other, one, None) if turned else (one, other, None)
+
+
+def _phrases(file: IO[bytes]) -> Iterator[tuple[str, str, float]]:
+    """`src ||| trg ||| scores ||| places ||| counts`: of trg, of src, of both."""
+    for number, line in enumerate(file, 1):
+        cells = line.decode("utf-8").split("|||")
+        counts = cells[4].split() if len(cells) > 4 else []
+        if len(counts) < 3 or not 0 < (both := float(counts[2])) <= _MAX_COUNT:
+            raise ValueError(f"line {number} has no count of the pair in column 5")
+        yield cells[0].strip(), cells[1].strip(), both
 
 
 def _open(path: Path) -> IO[bytes]:

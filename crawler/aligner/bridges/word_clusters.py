@@ -6,9 +6,9 @@ connected component of at most S nodes; of a larger one the F % weakest edges ar
 removed, and what is left is clustered again.
 
 In: a Lexicon.  Out: a Bridge. A word without a cluster stands for itself.
-Differs from the paper: the edges come from a lexicon that was induced on the site, not
-from a phrase table. F is not given there; 10 % here
-(docs/sources.md#alignment-by-content).
+Differs from the paper: without a phrase table (`bridges.dictionary` reads one) the
+edges are those of a lexicon that was induced on the site. F is not given there; 10 %
+here (docs/sources.md#alignment-by-content).
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from transformers import (  # noqa: E402
 from crawler.errors import ModelError, UsageError  # noqa: E402
 from models.encoder import XlmrUrlLanguageModel, XlmrUrlPairModel  # noqa: E402
 from models.onnx import OnnxUrlLanguageModel, OnnxUrlPairModel  # noqa: E402
-from training import export  # noqa: E402
+from training import appendix_a, export  # noqa: E402
 from training.encoders import (  # noqa: E402
     EncoderConfig,
     EncoderNet,
@@ -131,6 +131,19 @@ def test_any_encoder_is_fine_tuned_and_crawled_with(
     pairs = XlmrUrlPairModel(tmp_path / "pair/model", device="cpu")
     answers = pairs.predict([*PAIRS, (URLS[0], "http://a.b/" + "x/" * 300)])
     assert all(0 < p < 1 for p in answers)
+
+
+def test_appendix_a_fine_tunes_an_encoder_for_each_combination_that_is_named(
+    data_folder, checkpoint, tmp_path
+):
+    out = tmp_path / "table.tsv"
+    small = f"encoder.pretrained={checkpoint('xlmr masked')}"
+    named = ["combinations=1,1+2", "folds=2", "per_site=4", "k=1"]
+    appendix_a.main([f"data={data_folder}", f"out={out}", small, *named, *SHORT])
+    _, *rows = out.read_text().splitlines()
+    assert sorted(row.split("\t")[0] for row in rows) == ["1", "1+2"]
+    with pytest.raises(UsageError, match="'2\\+1' is not one of the generators"):
+        appendix_a.main([f"data={data_folder}", f"out={out}", "combinations=2+1"])
 
 
 def test_a_missing_head_is_made_new_and_said_so(checkpoint, caplog):

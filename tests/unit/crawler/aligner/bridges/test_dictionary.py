@@ -99,3 +99,28 @@ def test_a_damaged_xml_file_is_refused(tmp_path):
     path.write_text("<TEI><entry>")
     with pytest.raises(ProfileError, match=r"eng-eus\.tei: not a valid dictionary"):
         read_dictionary(path, LANGS)
+
+
+PHRASES = """house ||| etxe ||| 0.7 0.6 0.9 0.8 ||| 0-0 ||| 10 8 7
+house ||| etxea ||| 1 1 0.1 0.1 ||| 0-0 ||| 1 8 1
+town hall ||| udaletxe ||| 1 1 1 1 ||| 0-0 1-0 ||| 3 3 3
+cat ||| katu ||| 1 1 1 1 ||| 0-0 ||| 4 4 4
+"""
+
+
+def test_a_phrase_table_gives_its_entries_of_one_word_as_often_as_it_saw_them(tmp_path):
+    path = tmp_path / "en-eu.gz"
+    path.write_bytes(gzip.compress(PHRASES.encode()))
+    found = read_dictionary(path, LANGS)
+    wanted = [("house", "etxe"), ("house", "etxea"), ("cat", "katu")]
+    assert links(found) == expected(*wanted)
+    assert sorted(found.count.tolist()) == [1, 4, 7]
+    turned = read_dictionary(path, LangPair("eu", "en"))
+    assert links(turned) == {link[::-1] for link in links(found)}
+
+
+def test_a_phrase_table_without_counts_is_refused(tmp_path):
+    path = tmp_path / "phrases"
+    path.write_text("house ||| etxe ||| 0.7 0.6 0.9 0.8\n")
+    with pytest.raises(ProfileError, match="line 1 has no count of the pair"):
+        read_dictionary(path, LANGS)
