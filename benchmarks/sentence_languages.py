@@ -9,7 +9,7 @@ heliport (extra `languages`), which nothing in between asks, then judges both si
 every sentence pair: a side is suspect if it is taken for a language that is neither its
 own nor close to it; below 30 characters, if that is the other language of the pair.
 heliport guesses on short texts and on names, so that most suspects
-are right. They are written to FOLDER/suspects.tsv to be read by a person, who puts
+are right. They are written to FOLDER/suspects.tsv to be read one by one, who puts
 `wrong` in the first column of those that are; kept as FOLDER/read.tsv, that gives the
 true rate the next time.
 """
