@@ -3,7 +3,8 @@
 A page that takes too much memory or processor time ends as `unreadable/memory` or
 `unreadable/time`. One that ends the process nevertheless is known from a note, made
 before it was read, to whoever goes on; at its second death in hand it ends as
-`unreadable/killed` (a first one may be anybody's `kill -9`).
+`unreadable/killed` (a first one may be anybody's `kill -9`). Where one process does
+everything, as in `bifocal align`, a child reads a suspect first, and its death tells.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ logger = logging.getLogger(__name__)
 
 KILLED = "unreadable/killed"  # the reason of a page that ends processes
 _DEATHS = 2  # with a page in hand; then it is not read again
-# The same where one process does everything, as in `bifocal align --jobs 1`: who stops
-# and resumes such a run often may stop it twice at one page.
-PATIENT = 3
+# The same where a child tries suspects: who stops and resumes such a run often may stop
+# it several times at one page, and only a page that ends both is left.
+PATIENT = 10
 _MAX_NAME = 2_000  # characters of a page's name: those of the longest URL
 _SIZES = Path("/proc/self/statm")  # of this process, in pages of memory
 _HARD = 2  # times the seconds of a page: what the reader does not hear ends the process
@@ -127,20 +128,28 @@ def _names(data: bytes) -> list[str]:
 
 
 class PageReader:
-    """Reads pages, each within the same bounds. For one process, one at a time."""
+    """Reads pages, each within the same bounds. For one process, one at a time.
+
+    `tries`: a page that was in hand when a process ended is read by a child first.
+    """
 
     def __init__(
-        self, limits: ReadingLimits = ReadingLimits(), note: ReadingNote | None = None
+        self,
+        limits: ReadingLimits = ReadingLimits(),
+        note: ReadingNote | None = None,
+        *,
+        tries: bool = False,
     ) -> None:
         self.limits = limits
         self.note = note
+        self._tries = tries
 
     def read(self, url: str, read: Callable[[], Reading]) -> Reading:
         """What a function makes of a page; a reason if it does not end well.
 
         FATAL_ERRORS, which are no fault of a page, are raised.
         """
-        if self.note and self.note.is_killer(url):
+        if self._is_killer(url, read):
             return Reading(reason=KILLED)
         try:
             with self.holding([url]), _memory(self.limits), _time(self.limits):
@@ -154,6 +163,22 @@ class PageReader:
             reason = type(error).__name__
             logger.warning("cannot read %s: %r", url, error, exc_info=True)
         return Reading(reason=f"unreadable/{reason}")
+
+    def _is_killer(self, url: str, read: Callable[[], Reading]) -> bool:
+        if self.note is None or not self.note.is_suspect(url):
+            return False
+        return self.note.is_killer(url) or (self._tries and not self._survives(read))
+
+    def _survives(self, read: Callable[[], Reading]) -> bool:
+        """Whether a child that reads a page ends by itself, with an error or not."""
+        child = os.fork()
+        if not child:
+            try:
+                with _memory(self.limits), _time(self.limits):
+                    read()
+            finally:
+                os._exit(0)
+        return os.waitpid(child, 0)[1] == 0
 
     def close(self) -> None:
         """End: there are no more pages."""

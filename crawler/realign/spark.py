@@ -30,7 +30,7 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.data import Lang, LangPair, PairScore, Site
 from crawler.errors import RunDirError
-from crawler.extract.bounded import PageReader, ReadingNote
+from crawler.extract.bounded import PATIENT, PageReader, ReadingNote
 from crawler.extract.detectors.open import DetectorConfig
 from crawler.realign.matching_ngrams import (
     ALL_SITES,
@@ -278,8 +278,9 @@ def _records(
         extraction = Extraction()
         about = f"{run} {piece} {revisits is None}"
         name = xxhash.xxh3_64_hexdigest(about.encode("utf-8", "replace"))
-        note = ReadingNote.open(Path(gettempdir(), f"bifocal-{name}.reading"))
-        reader = PageReader(note=note)
+        held = Path(gettempdir(), f"bifocal-{name}.reading")
+        note = ReadingNote.open(held, PATIENT)
+        reader = PageReader(note=note, tries=True)
         for record in extract(piece, extractor, extraction, wanted, reader):
             for number, pair in enumerate(pairs):
                 if record.lang is None or record.lang in pair:

@@ -68,7 +68,7 @@ def extract_piece(
     wanted = _revisits(revisits, revisits.stat().st_mtime_ns) if revisits else None
     extractor = _extractor(request.langs, request.documents, request.languages)
     note = ReadingNote.open(path.with_suffix(".reading"), PATIENT)
-    reader = PageReader(note=note)
+    reader = PageReader(note=note, tries=True)
     records = extract(piece, extractor, extraction, wanted, reader)
     write_records(path, records, request.langs)
     reader.close()

@@ -69,7 +69,9 @@ class Archive:
         indexes: list[_Index | WarcIndex] = []
         for location in locations:
             if location.endswith(_SORTED):
-                indexes.append(_Index(location, root or _folder(location)))
+                indexes.append(
+                    _Index(location, root or _folder(location), size_of(location))
+                )
             elif is_remote(location):
                 raise WarcError(
                     f"{location}: not an index (name a sorted .cdxj, or the cluster.idx"
@@ -113,10 +115,10 @@ def _folder(location: str) -> str:
 class _Index:
     """A sorted CDXJ file, or the first level of a ZipNum index."""
 
-    def __init__(self, location: str, root: Location) -> None:
+    def __init__(self, location: str, root: Location, size: int) -> None:
         self._location = location
         self._root = root
-        self._size = size_of(location)
+        self._size = size  # in bytes
         self._block = lru_cache(_KEPT)(self._read)
 
     def _read(self, offset: int) -> bytes:

@@ -39,6 +39,7 @@ WORK = (
 # Bases whose subclasses are built by torch's rules, or by Scrapy, which gives them a
 # crawler, whose settings they read.
 FRAMEWORK_BASES = {"Module", "BaseDownloadHandler", "Downloader", "Spider"}
+FRAMEWORK_BASES |= {"DownloadHandler"}  # the crawler's own BaseDownloadHandler
 # The models that settings name (URL_LANGUAGE_MODEL, URL_PAIR_MODEL): whoever calls the
 # class, as docs/api.md does, has a model that works, and an error before the crawl.
 MODELS = {

@@ -8,6 +8,7 @@ labels are ISO 639 codes, with a script behind them or not. Extra `fasttext`.
 from __future__ import annotations
 
 import re
+from typing import Any, Self
 
 import fasttext
 
@@ -21,10 +22,15 @@ _SURE = 0.5  # below, the model sees several languages, or none that it knows
 
 
 class FastTextDetector:
-    """Names the language of each piece of a text; `path` is that of the model."""
+    """Names the language of each piece of a text by a model of fasttext-predict."""
 
-    def __init__(self, path: str) -> None:
-        self._model = fasttext.load_model(path)
+    def __init__(self, model: Any) -> None:  # the library has no types
+        self._model = model
+
+    @classmethod
+    def load(cls, path: str) -> Self:
+        """Read a model from its file. Raises ValueError for what is not one."""
+        return cls(fasttext.load_model(path))
 
     def detect(self, text: str, *, hint: Lang | None = None) -> Detection:
         """Detect the language of most of the text; the hint is not needed."""

@@ -67,7 +67,7 @@ def _load(name: str) -> LanguageDetector:
     elif name.endswith(_MODEL_FILES):
         _require("fasttext", "fasttext", name)
         try:
-            detector = load_object(_FASTTEXT)(name)
+            detector = load_object(_FASTTEXT).load(name)
         except (OSError, ValueError, RuntimeError) as error:
             raise UsageError(
                 f"LANGUAGE_DETECTOR: {error} (give the file of a fastText model, such"

@@ -99,13 +99,26 @@ def test_a_page_in_hand_at_two_deaths_is_not_read_again(tmp_path):
     assert ReadingNote.open(path).is_killer(HERE)
 
 
-def test_a_run_that_is_often_stopped_gives_a_page_another_chance(tmp_path):
+def test_a_run_that_is_often_stopped_at_one_page_reads_it_in_the_end(tmp_path):
     path = tmp_path / "reading"
-    for _ in range(2):
+    for _ in range(PATIENT - 1):
         dies(path, HERE)
-    assert not ReadingNote.open(path, PATIENT).is_killer(HERE)
+    reader = PageReader(note=ReadingNote.open(path, PATIENT), tries=True)
+    assert reader.read(HERE, lambda: READ) == READ
     dies(path, HERE)
     assert ReadingNote.open(path, PATIENT).is_killer(HERE)
+
+
+def test_a_suspect_that_ends_the_child_that_reads_it_ends_nothing_else(tmp_path):
+    path = tmp_path / "reading"
+    dies(path, HERE)
+    reader = PageReader(note=ReadingNote.open(path, PATIENT), tries=True)
+
+    def kills() -> Reading:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+    assert reader.read(HERE, kills).reason == KILLED
 
 
 def test_pages_that_were_dealt_with_are_not_suspect(tmp_path):
