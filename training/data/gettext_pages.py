@@ -164,20 +164,32 @@ def document_of(blocks: Sequence[Block], lang: str, number: int) -> Document:
 
 
 def gold_of(page: TruePage, src: Side, trg: Side) -> tuple[set[Pair], set[Pair]]:
-    """The true beads, and those of them inside of which the truth is not known."""
+    """The true beads, and those of them inside of which the truth is not known.
+
+    Blocks that were left out when the page was read, as in another language, have none.
+    """
     gold: set[Pair] = set()
     closed: set[Pair] = set()
+    sentences = _sentences(page.src, src), _sentences(page.trg, trg)
     for i, j in page.pairs:
-        ours, theirs = (
-            tuple(int(n) for n in (side.blocks == block).nonzero()[0])
-            for side, block in ((src, i), (trg, j))
-        )
+        ours, theirs = sentences[0].get(i, ()), sentences[1].get(j, ())
         if len(ours) == len(theirs):
             gold |= {((a,), (b,)) for a, b in zip(ours, theirs)}
-        else:
+        elif ours and theirs:
             gold.add((ours, theirs))
             closed.add((ours, theirs))
     return gold, closed
+
+
+def _sentences(blocks: Sequence[Block], side: Side) -> dict[int, tuple[int, ...]]:
+    """The sentences of each block of a page that were read, in their order."""
+    found: dict[int, tuple[int, ...]] = {}
+    rest = iter(enumerate(blocks))
+    for block in range(int(side.blocks.max(initial=-1)) + 1):
+        own = [int(n) for n in (side.blocks == block).nonzero()[0]]
+        text = side.texts[own[0]]
+        found[next(k for k, (_, whole) in rest if whole.startswith(text))] = tuple(own)
+    return found
 
 
 def pairs_in(beads: Iterable[Pair], closed: set[Pair]) -> set[Pair]:

@@ -141,9 +141,11 @@ class Markup:
             (src.kind, trg.kind, config.other_kind),
             (src.is_first, trg.is_first, config.start),
             (src.is_last, trg.is_last, config.end),
-            (src.kind == _MARK, trg.kind == _MARK, np.inf),
         ):
-            cost[ours[:, None] != theirs] += nats
+            cost += (ours[:, None] != theirs) * np.float32(nats)
+        marks = src.kind == _MARK, trg.kind == _MARK
+        if marks[0].any() or marks[1].any():
+            cost[marks[0][:, None] != marks[1]] = np.inf
         cost[src.crosses] = np.inf
         cost[:, trg.crosses] = np.inf
         return cost

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -56,6 +57,15 @@ def test_sentences_of_a_message_are_pairs_only_where_there_are_as_many(page):
     gold, closed = gold_of(page, *sides(page))
     assert {((1,), (1,)), ((2,), (2,))} <= gold
     assert closed == {((3, 4, 5), (3, 4))} <= gold
+
+
+def test_a_block_that_was_not_read_has_no_true_bead(page):
+    src, trg = sides(page)
+    read = src.blocks != 0
+    shifted = replace(src.take(read.nonzero()[0]), blocks=src.blocks[read] - 1)
+    gold, _ = gold_of(page, shifted, trg)
+    assert {((0,), (1,)), ((1,), (2,))} <= gold
+    assert all(0 not in theirs for _, theirs in gold)
 
 
 def test_what_is_found_inside_of_a_closed_bead_is_joined(page):
