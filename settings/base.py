@@ -36,6 +36,8 @@ JS_REQUESTS = 100  # files that a page may ask for …
 JS_REQUESTS_ELSEWHERE = 10  # … and of them, of other sites than its own
 PAIRS = True  # pair the pages while crawling; False: `bifocal align` may do it later
 SENTENCES = True  # pair the sentences of accepted pairs while crawling
+# With several pairs of languages: one file of all, too, which doubles their room
+JOINT_FILES = True
 # A process beside the crawl that stores, reads and pairs pages, which costs more than
 # fetching them; True or False. Default: if there is a second core for it
 PAGE_PROCESS = None

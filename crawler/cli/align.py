@@ -4,7 +4,7 @@ Reads WARC (.gz, .xz, .zst or plain), WACZ, ARC, WET (text only), .lett, the fol
 warc2text and Bitextor, and folders of pages: a site's own files, mirrors of wget and
 HTTrack. Give files, folders, patterns, `-` for a WARC file on standard input, or
 addresses (https://…, s3://…; extra `remote`). Of several pairs of languages each has a
-folder of its own. docs/realign.md has all of it.
+folder of its own, and files beside these join them. docs/realign.md has all of it.
 
 Example: bifocal align runs/is1/warc --langs en,is --out runs/is1-again --jobs 2
 """
@@ -34,6 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--pairs", default="", help="instead of --langs: en-fi,sv-fi")
     parser.add_argument("--out", required=True, help="run directory to write")
+    parser.add_argument(
+        "--by-pair",
+        action="store_true",
+        help="of several pairs of languages: no file of all, only those of each pair",
+    )
     parser.add_argument("--profile", help="TOML file of settings/align")
     parser.add_argument(
         "--lexicon",
@@ -105,6 +110,7 @@ def run(args: argparse.Namespace) -> int:
         args.documents,
         DetectorConfig(args.detector, args.samples),
         wanted=wanted.pairs,
+        joint=not args.by_pair,
     )
     if args.jobs < 1:
         raise UsageError(f"--jobs {args.jobs}: give a number of at least 1")
@@ -123,10 +129,9 @@ def run(args: argparse.Namespace) -> int:
             memory=_memory(args.memory),
             resume=args.resume,
         )
-    where = "" if wanted.only else "*/"
     print(
         f"Read {stats['pages']} pages and found {stats['pairs']} document pairs:"
-        f" {args.out}/{where}pairs.tsv.gz"
+        f" {args.out}/{'*/' if args.by_pair and not wanted.only else ''}pairs.tsv.gz"
     )
     return 0
 

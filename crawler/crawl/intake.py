@@ -32,7 +32,7 @@ from crawler.extract.sitemap import Sitemap
 from crawler.progress import ProgressLine, terminal
 from crawler.protocols import LanguageDetector
 from crawler.rundir import RunDir
-from crawler.sinks.clusters import clusters_of, write_clusters
+from crawler.sinks.several import join_articles, write_joint_files
 from crawler.wanted import WantedPairs
 from crawler.warc.exchange import Exchange, page_of
 from crawler.warc.recovery import recover
@@ -50,6 +50,7 @@ class IntakeConfig:
     warc: WarcConfig
     pairs: bool = True  # setting PAIRS
     sentences: bool = True  # setting SENTENCES
+    joint: bool = True  # setting JOINT_FILES
     align_profile: str | None = None  # a TOML file
     languages: DetectorConfig = field(default_factory=DetectorConfig)
     readable: tuple[str, ...] = ()  # see crawler.extract.links.is_page_url
@@ -160,6 +161,7 @@ class Intake:
         reader: PageReader,
         *,
         pairings: Sequence[Pairing] = (),
+        joint: bool = True,
         detector: LanguageDetector | None = None,
         readable: tuple[str, ...] = (),
     ) -> None:
@@ -169,6 +171,7 @@ class Intake:
         self._wanted = wanted
         self._writer = writer
         self._pairings = pairings
+        self._joint = joint
         self._read_page = partial(
             read_page, detector=detector, readable=readable, langs=tuple(wanted)
         )
@@ -200,6 +203,7 @@ class Intake:
             counts,
             PageReader(config.limits, ReadingNote.open(run.reading)),
             pairings=pairings,
+            joint=config.joint,
             detector=detector,
             readable=config.readable,
         )
@@ -350,15 +354,24 @@ class Intake:
             stats.update(counted)
             if len(self._pairings) > 1 and "pairs" in counted:
                 stats[f"pairs/{'-'.join(pairing.langs)}"] = counted["pairs"]
+        if len(self._pairings) > 1 and self._joint:
+            with tried():
+                write_joint_files(self._run, self._wanted)
         return SessionResult({**stats, **self.counts}, next(iter(errors), None))
 
     def _join(self) -> int:
         """Write the articles that the final pairs make, with what follows from them."""
-        made = [p for p in self._pairings if p.pairs is not None]
-        clusters = clusters_of((p.langs, p.found()) for p in made)
-        for pairing in made:
-            pairing.add_implied(clusters)
-        return write_clusters(self._run.clusters, tuple(self._wanted), clusters)
+        made = {p.langs: p for p in self._pairings if p.pairs is not None}
+        articles, added = join_articles(
+            self._run,
+            self._wanted,
+            {langs: pairing.run for langs, pairing in made.items()},
+            self._pairings[0].aligner.profile.min_score,
+            lambda langs, urls: made[langs].aligner.verdicts(urls),
+        )
+        for langs, count in added.items():
+            made[langs].was_implied(count)
+        return articles
 
 
 def _metadata(

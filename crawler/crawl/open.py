@@ -204,6 +204,7 @@ def _intake_config(
         ),
         pairs=settings.pairs,
         sentences=settings.sentences,
+        joint=settings.joint_files,
         align_profile=settings.align_profile,
         languages=DetectorConfig(settings.language_detector, settings.language_samples),
         readable=("pdf",) if settings.pdf else (),

@@ -19,7 +19,6 @@ from crawler.data import Document, LangPair, PairScore
 from crawler.extract.document import Reading
 from crawler.progress import ProgressLine, Stage, watched
 from crawler.rundir import RunDir
-from crawler.sinks.clusters import Cluster, implied
 from crawler.sinks.pairs import PairSink, read_pairs, write_pairs
 from crawler.urls import site_of
 
@@ -29,8 +28,6 @@ logger = logging.getLogger(__name__)
 # recorded sites of 200 to 1,000 pages take 100 to 300.
 _RATE = 100
 _MANY = 10 * _RATE
-# P(pair) by the aligner at which a pair that others imply is wrong.
-_WRONG = 0.02
 
 Tried = Callable[[], AbstractContextManager[None]]
 
@@ -49,7 +46,7 @@ class Pairing:
         """`run`: the directory of the pair; `counts` takes what sentences count."""
         self.langs = langs
         self.aligner = aligner
-        self._run = run
+        self.run = run
         self._sentences = sentences
         self._spare = SpareTime(sentences, counts) if sentences else None
         self._sink: PairSink | None = None  # from the first pair on
@@ -82,7 +79,7 @@ class Pairing:
         found = take_in(self.aligner, readings)
         pairs = [pair for of_one in found for pair in of_one]
         if pairs and self._sink is None:
-            self._sink = PairSink.open(self._run.pairs)
+            self._sink = PairSink.open(self.run.pairs)
         for pair in pairs:
             assert self._sink
             self._sink.write(pair)
@@ -107,31 +104,15 @@ class Pairing:
             if self._sink:
                 self._sink.close()
         with tried():
-            self.pairs = write_pairs(self._run.pairs, self._watched_pairs(line))
+            self.pairs = write_pairs(self.run.pairs, self._watched_pairs(line))
             if self.aligner.lexicon:
-                self.aligner.lexicon.save(self._run.lexicon)
+                self.aligner.lexicon.save(self.run.lexicon)
 
-    def found(self) -> Iterator[PairScore]:
-        """The final pairs."""
-        return read_pairs(self._run.pairs)
-
-    def add_implied(self, clusters: Sequence[Cluster]) -> None:
-        """Add the pairs that follow from those of other languages.
-
-        One whose chain of pairs is too weak, or that the aligner knows to be wrong, is
-        left out.
-        """
-        known = list(self.found())
-        chains = [
-            pair
-            for pair in implied(clusters, self.langs, known)
-            if pair.score >= self.aligner.profile.min_score
-        ]
-        said = self.aligner.verdicts([(p.src_url, p.trg_url) for p in chains])
-        added = [p for p, v in zip(chains, said) if v is None or v > _WRONG]
-        if added:
-            self.aligner.counts["align/transitive"] += len(added)
-            self.pairs = write_pairs(self._run.pairs, [*known, *added])
+    def was_implied(self, count: int) -> None:
+        """Hear that pairs were added, which follow from those of other languages."""
+        if self.pairs is not None and count:
+            self.aligner.counts["align/transitive"] += count
+            self.pairs += count
 
     def finish(self, tried: Tried, line: ProgressLine) -> dict[str, Any]:
         """Make the sentences of the final pairs, close the files; what was counted."""
@@ -143,7 +124,9 @@ class Pairing:
                 if self.pairs is not None:
                     stage = Stage(line, "sentences", self.pairs, "pairs of pages")
                     stats["sentences"] = self._sentences.finish(
-                        watched(self.found(), stage), self.aligner.lexicon, self._counts
+                        watched(read_pairs(self.run.pairs), stage),
+                        self.aligner.lexicon,
+                        self._counts,
                     )
             with tried():
                 self._sentences.close()

@@ -55,6 +55,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     align_profile: str | None
     pairs: bool
     sentences: bool
+    joint_files: bool
     pdf: bool
     page_process: bool | None
     page_memory: Count

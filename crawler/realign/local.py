@@ -55,7 +55,8 @@ def align_collection(
     known = request.known()
     work = request.out / "work"
     runs = [request.run(langs) for langs in known]
-    if any(run.run_json.exists() or run.aligner.exists() for run in runs):
+    all_runs = [*runs, RunDir(request.out)] if len(runs) > 1 else runs
+    if any(run.run_json.exists() or run.aligner.exists() for run in all_runs):
         if not resume:
             raise RunDirError(
                 f"{request.out}: already holds a run (choose another --out, or"

@@ -39,10 +39,12 @@ from crawler.realign.plan import Sizes
 from crawler.realign.pool import Pool
 from crawler.realign.request import AlignRequest, load_lexicon
 from crawler.realign.shuffle import Places, Shuffle
+from crawler.realign.steps import UrlPair, UrlVerdicts
 from crawler.realign.tasks import (
     Alignment,
     align_groups,
     extract_piece,
+    judge_places,
     lexicon_of,
     marker,
     post_ngrams,
@@ -282,6 +284,23 @@ class _Job:
     def pairs(self) -> Iterator[PairScore]:
         paths = sorted(self._within) + self._across
         return (pair for path in paths for pair in read_pairs(path))
+
+    def verdicts(
+        self, asked: Mapping[str, Sequence[UrlPair]], known: Lexicon | None
+    ) -> UrlVerdicts:
+        folder = self._folder("implied")
+        common = self._common(folder, known)
+        todo = [
+            (self._machine.shuffle.places(group, self._langs), urls, folder, common)
+            for group, urls in asked.items()
+        ]
+        found: dict[UrlPair, float | None] = {}
+        name = f"implied pairs {self._langs}"
+        with Stage(self._machine.progress, name, len(todo), "sites") as stage:
+            for verdicts in self._machine.pool.run(judge_places, todo, stage.show):
+                found |= verdicts
+                stage.advance(1, 1)
+        return found
 
     def counts(self) -> Counter[str]:
         counts: Counter[str] = Counter()

@@ -8,7 +8,7 @@ are the same, byte for byte.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -16,9 +16,15 @@ from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.seed_groups import merge_lexicons, seed_groups
 from crawler.data import LangPair, PairScore
+from crawler.groups import group_key
 from crawler.realign.matching_ngrams import Groups, MatchingNgrams
-from crawler.realign.request import AlignRequest, summary
+from crawler.realign.request import AlignRequest, load_lexicon, summary
+from crawler.realign.steps import UrlPair, UrlVerdicts
+from crawler.rundir import RunDir
 from crawler.sinks.pairs import write_pairs
+from crawler.sinks.several import join_articles, write_joint_files
+from crawler.urls import site_of
+from crawler.wanted import WantedPairs
 from crawler.warc.inputs import Piece
 
 Sizes = tuple[int, int]  # pages of src, pages of trg
@@ -55,6 +61,12 @@ class PairJob(Protocol):
         """The pairs of all groups by name, then those across sites."""
         ...
 
+    def verdicts(
+        self, asked: Mapping[str, Sequence[UrlPair]], known: Lexicon | None
+    ) -> UrlVerdicts:
+        """What the aligner says of pairs of addresses, by group."""
+        ...
+
     def counts(self) -> Counter[str]:
         """The counters of all groups."""
         ...
@@ -84,22 +96,69 @@ def align_pages(
     """
     runs = {langs: request.run(langs) for langs in known}
     counts: Counter[str] = Counter()
+    about = request.about(inputs)
     pieces = request.pieces(inputs, counts)
     for langs, run in runs.items():
         run.open(langs)
-        run.write(request.about(langs, inputs, known[langs]))
+        lexicon = known[langs]
+        run.write(
+            {**about, "langs": list(langs), "lexicon": lexicon and lexicon.digest}
+        )
     counts.update(executor.extract(pieces))
+    jobs = {langs: executor.job(langs) for langs in runs}
+    stats = {}
     for langs, run in runs.items():
-        job = executor.job(langs)
+        job = jobs[langs]
         lexicon = _align(job, request.profile, known[langs])
         if request.across_sites:
             _align_across(job, request.profile, lexicon)
         if lexicon:
             lexicon.save(run.lexicon)
         pairs = write_pairs(run.pairs, job.pairs())
-        stats = counts + job.counts()
-        run.write_stats({**stats, "pages": counts["pages"], "pairs": pairs})
-    return summary(runs.values())
+        counted = counts + job.counts()
+        stats[langs] = Counter({**counted, "pages": counts["pages"], "pairs": pairs})
+    articles = _join(request, about, runs, jobs, stats) if len(runs) > 1 else {}
+    for langs, run in runs.items():
+        run.write_stats(stats[langs])
+    total = summary(runs.values())
+    if len(runs) > 1:
+        RunDir(request.out).write_stats(total | articles)
+    return total
+
+
+def _join(
+    request: AlignRequest,
+    about: Mapping[str, Any],
+    runs: Mapping[LangPair, RunDir],
+    jobs: Mapping[LangPair, PairJob],
+    stats: Mapping[LangPair, Counter[str]],
+) -> dict[str, int]:
+    """Write what several pairs of languages have in common, and the pairs it implies.
+
+    As a crawl does at its end. Adds to the stats of each pair; returns more of them.
+    """
+    out, wanted = RunDir(request.out), WantedPairs(request.pairs)
+
+    def judge(langs: LangPair, urls: Sequence[UrlPair]) -> list[float | None]:
+        asked = defaultdict(list)
+        for pair in urls:
+            asked[group_key(site_of(pair[0]))].append(pair)
+        sizes, path = jobs[langs].sizes(), runs[langs].lexicon
+        within = {group: asked[group] for group in sorted(asked.keys() & sizes.keys())}
+        known = load_lexicon(path, langs) if path.exists() else None
+        said = jobs[langs].verdicts(within, known) if within else {}
+        return [said.get(pair) for pair in urls]
+
+    min_score = request.profile.min_score
+    articles, added = join_articles(out, wanted, runs, min_score, judge)
+    for langs, count in added.items():
+        stats[langs].update({"align/transitive": count, "pairs": count})
+    pairs = [list(pair) for pair in wanted.pairs]
+    out.write({**about, "langs": list(wanted), "pairs": pairs, "lexicon": None})
+    if request.joint:
+        write_joint_files(out, wanted)
+    by_pair = {f"pairs/{'-'.join(langs)}": stats[langs]["pairs"] for langs in runs}
+    return {"clusters": articles, **by_pair}
 
 
 def _align(

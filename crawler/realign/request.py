@@ -37,6 +37,7 @@ class AlignRequest:
     languages: DetectorConfig = field(default_factory=DetectorConfig)
     piece_size: int = PIECE_SIZE  # bytes
     wanted: tuple[LangPair, ...] = ()  # of the languages only these; (): all pairs
+    joint: bool = True  # of several pairs: one file of all, beside that of each
 
     def __post_init__(self) -> None:
         """Refuse an index without the one place of its files, and missing libraries."""
@@ -78,14 +79,10 @@ class AlignRequest:
             path = self._run(langs, path).lexicon
         return load_lexicon(path, langs) if path else None
 
-    def about(
-        self, langs: LangPair, inputs: Sequence[str], known: Lexicon | None
-    ) -> dict[str, Any]:
-        """The contents of run.json."""
+    def about(self, inputs: Sequence[str]) -> dict[str, Any]:
+        """The contents of run.json, but for languages and lexicon."""
         return {
-            "langs": list(langs),
             "warcs": list(inputs),
-            "lexicon": known.digest if known else None,
             "across_sites": self.across_sites,
             "documents": self.documents,
             "languages": [self.languages.name, self.languages.samples],

@@ -46,7 +46,15 @@ from crawler.realign.matching_ngrams import (
 from crawler.realign.plan import Sizes, align_pages
 from crawler.realign.request import AlignRequest
 from crawler.realign.session import spark_session
-from crawler.realign.steps import Extraction, Extractor, align_group, extract
+from crawler.realign.steps import (
+    Extraction,
+    Extractor,
+    UrlPair,
+    UrlVerdicts,
+    align_group,
+    extract,
+    judge_group,
+)
 from crawler.warc.inputs import Piece, Revisits
 
 logger = logging.getLogger(__name__)
@@ -216,6 +224,18 @@ class _Job:
         ordered = self._all.map(itemgetter(0, 1)).sortByKey()
         return (pair for _, found in ordered.toLocalIterator() for pair in found)
 
+    def verdicts(
+        self, asked: Mapping[str, Sequence[UrlPair]], known: Lexicon | None
+    ) -> UrlVerdicts:
+        task = _Task(self._number, self._langs, self._cluster.profile, None)
+        judged = partial(
+            _verdicts,
+            task=task,
+            asked=self._broadcast(asked),
+            known=self._broadcast(known),
+        )
+        return dict(self._cluster.records.mapPartitions(judged).toLocalIterator())
+
     def counts(self) -> Counter[str]:
         counts: Counter[str] = Counter()
         for counted in self._all.map(itemgetter(3)).toLocalIterator():
@@ -324,6 +344,23 @@ def _aligned(
                 result.learned,
                 result.counts,
             )
+
+
+def _verdicts(
+    records: Iterable[tuple[_Key, Any]], task: _Task, asked: Any, known: Any
+) -> Iterator[tuple[UrlPair, float | None]]:
+    """What the aligner says of pairs of addresses, of one pair of languages."""
+    for (number, group), rows in groupby(records, itemgetter(0)):
+        if number == task.number and group in asked.value:
+            found = judge_group(
+                (row[1][2] for row in rows),
+                task.langs,
+                task.profile,
+                known.value,
+                asked.value[group],
+                spill=Path(gettempdir()),
+            )
+            yield from found.items()
 
 
 def _learned(result: _Result) -> tuple[str, Lexicon]:

@@ -10,8 +10,8 @@ distribution over pieces do not matter. A group holds all sites that may be one
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -152,6 +152,10 @@ def extract(
 # ---------------------------------------------------------------- records → pairs
 
 
+UrlPair = tuple[str, str]
+UrlVerdicts = Mapping[UrlPair, float | None]  # None: not enough evidence
+
+
 @dataclass(frozen=True, slots=True)
 class GroupResult:
     """The pairs of a group, by site and then best first, and the learned lexicon."""
@@ -174,13 +178,44 @@ def align_group(
 
     `site`: treat all pages as pages of this site.
     """
-    counts: Counter[str] = Counter()
+    with _filled(records, langs, profile, known, spill=spill, site=site) as aligner:
+        pairs = aligner.finish()
+        learned = aligner.learned or Lexicon.empty(langs)
+        return GroupResult(pairs, learned, aligner.counts)
+
+
+def judge_group(
+    records: Iterable[bytes],
+    langs: LangPair,
+    profile: AlignProfile,
+    known: Lexicon | None,
+    asked: Sequence[UrlPair],
+    *,
+    spill: Path | None = None,
+) -> UrlVerdicts:
+    """What the aligner says of pairs of addresses of a group; `known`: all it knows."""
+    with _filled(records, langs, profile, known, spill=spill) as aligner:
+        return dict(zip(asked, aligner.verdicts(asked), strict=True))
+
+
+@contextmanager
+def _filled(
+    records: Iterable[bytes],
+    langs: LangPair,
+    profile: AlignProfile,
+    known: Lexicon | None,
+    *,
+    spill: Path | None,
+    site: Site | None = None,
+) -> Iterator[Aligner]:
+    """An aligner that has the pages of a group."""
     with ExitStack() as stack:
         store = None
         if spill is not None:
             folder = TemporaryDirectory(prefix="bifocal-", dir=spill)
             store = Path(stack.enter_context(folder), "group.sqlite")
         aligner = stack.enter_context(Aligner(langs, profile, store=store, known=known))
+        counts = aligner.counts
         for data in records:
             page, versions = decode(data, langs)
             if page is not None:
@@ -200,7 +235,4 @@ def align_group(
             else:
                 for lang in langs:
                     aligner.store.declare(versions.source, versions.urls.get(lang, ()))
-        pairs = aligner.finish()
-        counts.update(aligner.counts)
-        learned = aligner.learned or Lexicon.empty(langs)
-        return GroupResult(pairs, learned, counts)
+        yield aligner

@@ -24,7 +24,15 @@ from crawler.extract.detectors.open import DetectorConfig
 from crawler.realign.matching_ngrams import MatchingNgrams, Rows, Shards
 from crawler.realign.request import AlignRequest, load_lexicon
 from crawler.realign.shuffle import Places, write_records
-from crawler.realign.steps import Extraction, Extractor, align_group, extract
+from crawler.realign.steps import (
+    Extraction,
+    Extractor,
+    UrlPair,
+    UrlVerdicts,
+    align_group,
+    extract,
+    judge_group,
+)
 from crawler.rundir import write_json
 from crawler.sinks.pairs import write_pairs
 from crawler.warc.inputs import Piece, Revisits
@@ -122,6 +130,20 @@ def align_groups(path: Path, groups: Sequence[Places], common: Alignment) -> int
     write_pairs(path, pairs())
     write_json(marker(path), counts)
     return sum(counts[name] for name in _COUNTED)
+
+
+def judge_places(
+    places: Places, asked: Sequence[UrlPair], folder: Path, common: Alignment
+) -> UrlVerdicts:
+    """What the aligner says of pairs of addresses of a group."""
+    return judge_group(
+        places.read(common.files),
+        common.langs,
+        common.profile,
+        load_lexicon(common.lexicon, common.langs) if common.lexicon else None,
+        asked,
+        spill=folder if places.size > common.max_store else None,
+    )
 
 
 # ---------------------------------------------------------------- n-grams

@@ -2,7 +2,8 @@
 
 While a crawl runs, pairs are appended as they are found, each at once readable
 (`zcat pairs.tsv.gz`, which may complain of the open end); at its end the file is
-replaced, whole, by the final pairs. Columns: docs/formats.md.
+replaced, whole, by the final pairs. Columns: docs/formats.md; the file of a run with
+several pairs of languages has two more (`crawler.sinks.several`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from crawler.atomic import atomic_text
 from crawler.data import PairScore
 from crawler.lines import printable
 from crawler.sinks.growing import GrowingLines, read_lines
+from crawler.sinks.tsv import LANGUAGES
 
 COLUMNS = (
     "src_url",
@@ -31,6 +33,7 @@ COLUMNS = (
     "src_n_best",
     "trg_n_best",
 )
+_WIDTHS = (len(COLUMNS), len(COLUMNS) + len(LANGUAGES))
 _LEVEL = 9  # of gzip: the features of pairs are much alike
 
 
@@ -73,9 +76,9 @@ def read_pairs(path: Path) -> Iterator[PairScore]:
     """
     for line in read_lines(path):
         cells = [printable(cell) for cell in line.split("\t")]
-        if len(cells) == len(COLUMNS) and cells[0] != COLUMNS[0]:
+        if len(cells) in _WIDTHS and cells[0] != COLUMNS[0]:
             with suppress(ValueError):  # msgspec's errors are of that kind
-                yield _pair(cells)
+                yield _pair(cells[: len(COLUMNS)])
 
 
 def _pair(cells: list[str]) -> PairScore:

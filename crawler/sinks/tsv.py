@@ -38,6 +38,9 @@ COLUMNS = (
     "bead",
     *(f"{side}_{name}" for side in ("src", "trg") for name in ORIGIN),
 )
+# Of a file with several pairs of languages: after all other columns, which keep their
+# places.
+LANGUAGES = ("src_lang", "trg_lang")
 # The start of a formula for a spreadsheet (OWASP, "CSV Injection"), full-width forms
 # included; a number is not one.
 _FORMULA = re.compile(r"[=+\-@＝＋－＠](?![\d.]+$)")
@@ -49,8 +52,8 @@ def read_sentences(path: Path) -> Iterator[dict[str, str]]:
     A row without all columns, or whose score is not a number, is left out.
     """
     for line in read_lines(path):
-        cells = dict(zip(COLUMNS, map(printable, line.split("\t"))))
-        if len(cells) == len(COLUMNS):
+        cells = dict(zip((*COLUMNS, *LANGUAGES), map(printable, line.split("\t"))))
+        if len(cells) in (len(COLUMNS), len(COLUMNS) + len(LANGUAGES)):
             with suppress(ValueError):  # the header too
                 float(cells["aligner_score"])
                 yield cells
