@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import lzma
 import random
+import re
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -388,6 +389,19 @@ def many_sites(count: int, site: Site) -> Iterator[Site]:
     """The same kind of site under many registered domains, each with its own texts."""
     for number in range(count):
         yield replace(site, host=f"town{number:05}.example")
+
+
+def declaring_a_chain(site: Site) -> Iterator[Page]:
+    """The pages of a site in three languages; only neighbours declare each other.
+
+    Of the languages a, b, c those are b and a, a and c.
+    """
+    a, b, c = site.langs
+    lang_of, silent = site.lang_by_url(), {a: b, b: c, c: b}
+    for page in site.pages():
+        other = silent.get(lang_of.get(page.url, ""), "none").encode()
+        body = re.sub(rb'<link[^>]*hreflang="%s"[^>]*>' % other, b"", page.body)
+        yield replace(page, body=body)
 
 
 def write_warc(path: Path, pages: Iterable[Page]) -> Path:

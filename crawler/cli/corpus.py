@@ -3,7 +3,7 @@
 Aligns the sentences of every pair of pages, filters them, keeps the best copy of each,
 and writes it with its origin: WARC file, offset and record. Files of sentence pairs
 (TMX, TSV, JSONL, plain text) are filtered and merged with the rest. A folder of runs in
-several languages becomes a folder of corpora.
+several languages becomes a folder of corpora, and a file of sentences in all of them.
 
 Example: bifocal corpus runs/is1 runs/is2 --out corpora/en-is
 Example: bifocal corpus opus/TED.en memory.tmx --langs en,is --out corpora/clean
@@ -12,6 +12,8 @@ Example: bifocal corpus opus/TED.en memory.tmx --langs en,is --out corpora/clean
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,10 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Build each corpus, print a line for it."""
-    from pathlib import Path
-
     from crawler.config import load_profile
     from crawler.corpus.build import CorpusRequest, build_corpus
+    from crawler.corpus.multiway import build_corpora
     from crawler.corpus.profile import CorpusProfile
     from crawler.corpus.rights import Removals
     from crawler.corpus.sources import sources
@@ -67,8 +68,8 @@ def run(args: argparse.Namespace) -> int:
     corpora = sources([Path(source) for source in args.sources], wanted)
     profile = load_profile(CorpusProfile, args.profile, args.set)
     removals = Removals.read(Path(args.remove)) if args.remove else Removals.of(())
+    out, requests = Path(args.out), []
     for langs, paths in corpora.items():
-        out = Path(args.out)
         request = CorpusRequest(
             sources=tuple(paths),
             langs=langs,
@@ -79,10 +80,21 @@ def run(args: argparse.Namespace) -> int:
             removals=removals,
             monolingual=args.monolingual,
         )
-        counts = build_corpus(request)["counts"]
-        print(
-            f"Aligned {counts.get('corpus/page_pairs', 0)} pairs of pages and kept"
-            f" {counts.get('corpus/sentence_pairs', 0)} sentence pairs"
-            f" ({counts.get('corpus/copies', 0)} further copies): {request.out}"
-        )
+        requests.append(request)
+    if len(requests) == 1:
+        _say(build_corpus(requests[0])["counts"], out)
+        return 0
+    about = build_corpora(requests, out)
+    for name, counts in about["pairs"].items():
+        _say(counts, out / name)
+    several = sum(n for size, n in about["units"].items() if int(size) > 2)
+    print(f"{several} sentences in three languages or more: {out}/multiway.*")
     return 0
+
+
+def _say(counts: Mapping[str, int], out: Path) -> None:
+    print(
+        f"Aligned {counts.get('corpus/page_pairs', 0)} pairs of pages and kept"
+        f" {counts.get('corpus/sentence_pairs', 0)} sentence pairs"
+        f" ({counts.get('corpus/copies', 0)} further copies): {out}"
+    )

@@ -101,9 +101,10 @@ SINKS: dict[str, Callable[[CorpusRequest], AbstractContextManager[_Write]]] = {
 }
 
 
-def build_corpus(request: CorpusRequest) -> dict[str, Any]:
+def build_corpus(request: CorpusRequest, tell: _Write | None = None) -> dict[str, Any]:
     """Make a corpus in a new directory; returns the contents of corpus.json.
 
+    `tell` gets each of its pairs.
     Raises RunDirError for a run that is missing, of other languages or without its
     pages, for a file that cannot be read, and for a directory that is not empty.
     """
@@ -127,7 +128,7 @@ def build_corpus(request: CorpusRequest) -> dict[str, Any]:
     except OSError as error:
         raise RunDirError(f"{out}: cannot be written: {error.strerror}") from error
     try:
-        return _Building(request, work).build(paths)
+        return _Building(request, work).build(paths, [tell] if tell else [])
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -143,7 +144,7 @@ class _Building:
         self._counts: Counter[str] = Counter()
         self._sites: defaultdict[Site, SiteFacts] = defaultdict(SiteFacts)
 
-    def build(self, paths: Sequence[Path]) -> dict[str, Any]:
+    def build(self, paths: Sequence[Path], also: Sequence[_Write]) -> dict[str, Any]:
         out, request = self._out, self._request
         runs = [RunDir(path) for path in paths if path.is_dir()]
         self._adapted = AdaptedScores.of(self._marks(runs))
@@ -170,7 +171,7 @@ class _Building:
             provenance = enter(atomic_text(out / "provenance.tsv.gz"))
             formats = self._request.formats
             sinks = [enter(SINKS[name](self._request)) for name in formats]
-            self._write(copies, provenance, sinks)
+            self._write(copies, provenance, [*sinks, *also])
         return self._finish(runs, files)
 
     # ------------------------------------------------------------- one source

@@ -106,7 +106,57 @@ def card(about: Mapping[str, Any], sites: Mapping[str, SiteFacts]) -> str:
         marks=_listed(about["marks"]),
         personal=", ".join(f"{k}: {v}" for k, v in profile["privacy"].items()),
     )
-    return "\n".join([*_front_matter(about, pairs), text])
+    files = {"parquet": f"{src}-{trg}.parquet", "jsonl": f"{src}-{trg}.jsonl.gz"}
+    return "\n".join([*_front_matter(about, pairs, files), text])
+
+
+_SEVERAL = """# Sentences in {names} from the web
+
+Made by Bifocal {version} on {date}: a corpus for each pair of languages, in its
+folder, and `multiway.*`, where rows of these that share a sentence are one.
+
+## Sentence pairs
+
+| |{heads}|
+|---|{rules}|
+{matrix}
+
+## Sentences in several languages
+
+| languages | units |
+|---|---|
+{units}
+
+Rights, sites and reasons for what was left out: the README.md of each folder.
+"""
+
+
+def card_of_pairs(about: Mapping[str, Any]) -> str:
+    """The text of the card of several corpora; `about` is their corpus.json."""
+    langs: list[str] = about["langs"]
+    counts = {
+        frozenset(name.split("-")): corpus.get("corpus/sentence_pairs", 0)
+        for name, corpus in about["pairs"].items()
+    }
+    cells = {pair: f"{count:,}" for pair, count in counts.items()}
+    matrix = [
+        "|".join(
+            ("", src, *(cells.get(frozenset((src, trg)), "") for trg in langs), "")
+        )
+        for src in langs
+    ]
+    text = _SEVERAL.format(
+        names=", ".join(all_languages()[code].name for code in langs),
+        version=about["bifocal"],
+        date=about["date"],
+        heads="|".join(langs),
+        rules="|".join("---" for _ in langs),
+        matrix="\n".join(matrix),
+        units=_rows(about["units"].items()),
+    )
+    total = sum(about["units"].values())
+    files = {"jsonl": "multiway.jsonl.gz"}
+    return "\n".join([*_front_matter(about, total, files), text])
 
 
 def _rows(counts: Iterable[tuple[str, int]]) -> str:
@@ -124,16 +174,17 @@ def _site_rows(sites: Mapping[str, SiteFacts]) -> Iterator[str]:
         yield f"| {len(sites) - _LISTED} more: sites.tsv | | | | |"
 
 
-def _front_matter(about: Mapping[str, Any], pairs: int) -> list[str]:
-    src, trg = about["langs"]
-    files = {"parquet": f"{src}-{trg}.parquet", "jsonl": f"{src}-{trg}.jsonl.gz"}
+def _front_matter(
+    about: Mapping[str, Any], pairs: int, files: Mapping[str, str]
+) -> list[str]:
+    """Metadata in YAML; `files`: for each format, the one that is loaded."""
+    langs: list[str] = about["langs"]
     loaded = [file for kind, file in files.items() if kind in about["formats"]][:1]
     size = next((name for limit, name in _SIZES + _LARGER if pairs < limit), "n>100M")
     return [
         "---",
         "language:",
-        f"- {src}",
-        f"- {trg}",
+        *(f"- {lang}" for lang in langs),
         "multilinguality:",
         "- translation",
         "task_categories:",
@@ -142,7 +193,7 @@ def _front_matter(about: Mapping[str, Any], pairs: int) -> list[str]:
         f"- {size}",
         "license: other",
         "license_name: see-sites",
-        f"pretty_name: {src}-{trg} sentence pairs from the web",
+        f"pretty_name: {'-'.join(langs)} sentence pairs from the web",
         *(
             line
             for file in loaded

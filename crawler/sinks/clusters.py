@@ -9,9 +9,10 @@ language, and the lowest score of the pairs that hold it together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from crawler.atomic import atomic_text
 from crawler.data import Lang, LangPair, PairScore, Score
@@ -24,6 +25,43 @@ class Cluster:
 
     urls: Mapping[Lang, str]
     score: Score  # the lowest of the pairs that hold it together
+
+
+_T = TypeVar("_T")
+# A version: its language, what tells it from others, and what stands for it.
+Member = tuple[Lang, Hashable, _T]
+
+
+def joined(
+    pairs: Iterable[tuple[Score, Member[_T], Member[_T]]],
+) -> Iterator[tuple[Mapping[Lang, _T], Score]]:
+    """Versions that pairs join, best pairs first, at most one in each language.
+
+    A pair that would give a second one contradicts a better pair and joins nothing.
+    With each goes the lowest score of the pairs that hold it together.
+    """
+    groups: dict[Hashable, dict[Lang, _T]] = {}  # version → its group
+    keys: dict[int, list[Hashable]] = {}  # versions of a group, by identity
+    scores: dict[int, Score] = {}  # likewise
+    for score, *ends in pairs:
+        two = []
+        for lang, key, value in ends:
+            if key not in groups:
+                groups[key] = {lang: value}
+                keys[id(groups[key])] = [key]
+            two.append(groups[key])
+        src, trg = two
+        if src is trg or src.keys() & trg.keys():
+            continue  # joined already, or a contradiction
+        src |= trg
+        for key in (gone := keys.pop(id(trg))):
+            groups[key] = src
+        keys[id(src)] += gone
+        # the group that is gone leaves no score to another one at its place
+        scores[id(src)] = min(score, scores.get(id(src), 1), scores.pop(id(trg), 1))
+    for number, group in {id(group): group for group in groups.values()}.items():
+        if len(group) > 1:
+            yield group, scores[number]
 
 
 def clusters_of(
@@ -42,23 +80,16 @@ def clusters_of(
                     twins.join(url, other)
             edges.append((pair.score, pair.src_url, pair.trg_url, langs))
     edges.sort(key=lambda edge: (-edge[0], *edge[1:3]))
-    articles: dict[str, dict[Lang, str]] = {}  # page → its article
-    scores: dict[int, Score] = {}  # of an article, by identity
-    for score, *urls, langs in edges:
-        src, trg = (
-            articles.setdefault(twins.find(url), {lang: url})
-            for url, lang in zip(urls, langs)
+    members = (
+        (
+            score,
+            (langs.src, twins.find(src), src),
+            (langs.trg, twins.find(trg), trg),
         )
-        if src is trg or src.keys() & trg.keys():
-            continue  # joined already, or a contradiction
-        src |= trg
-        for url in trg.values():
-            articles[twins.find(url)] = src
-        # the article that is gone leaves no score to another one at its place
-        scores[id(src)] = min(score, scores.get(id(src), 1), scores.pop(id(trg), 1))
-    joined = {id(article): article for article in articles.values()}
+        for score, src, trg, langs in edges
+    )
     return sorted(
-        (Cluster(a, scores[number]) for number, a in joined.items() if len(a) > 1),
+        (Cluster(*group) for group in joined(members)),
         key=lambda cluster: sorted(cluster.urls.values()),
     )
 

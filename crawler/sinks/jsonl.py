@@ -44,12 +44,13 @@ def object_of(item: CorpusPair, langs: LangPair) -> dict[str, Any]:
         "blocks": list(pair.blocks),
         "places": list(pair.places),
         "copies": item.copies,
-        "src": _origin(item.origins[0]),
-        "trg": _origin(item.origins[1]),
+        "src": origin_of(item.origins[0]),
+        "trg": origin_of(item.origins[1]),
     }
 
 
-def _origin(origin: Origin) -> dict[str, Any]:
+def origin_of(origin: Origin) -> dict[str, Any]:
+    """Where a page is, as plain data."""
     return {
         "url": origin.url,
         "warc": origin.warc,

@@ -1,4 +1,4 @@
-"""Sentence pairs as TMX 1.4b, which translation memories and OmegaT open.
+"""Sentences in some languages as TMX 1.4b, for translation memories and OmegaT.
 
 A translation unit has the quality score, the number of copies and the address of each
 side as properties, as Bitextor's TMX has them.
@@ -7,14 +7,14 @@ side as properties, as Bitextor's TMX has them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from crawler.atomic import atomic_text
-from crawler.data import CorpusPair, LangPair, Origin
+from crawler.data import CorpusPair, Lang, LangPair, Origin
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE tmx SYSTEM "tmx14.dtd">
@@ -30,30 +30,43 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 @contextmanager
-def tmx_sink(
-    path: Path, langs: LangPair, version: str, date: datetime
-) -> Iterator[Callable[[CorpusPair], object]]:
-    """A file that takes pairs; `version` is Bifocal's, `date` when the corpus is made.
+def tmx_file(
+    path: Path, srclang: str, version: str, date: datetime
+) -> Iterator[Callable[[str], object]]:
+    """A file that takes units (`unit`); `srclang`: `*all*` if each may be the source.
 
-    Each pair is one translation unit.
+    `version` is Bifocal's, `date` when the corpus is made.
     """
     with atomic_text(path) as out:
-        srclang, quoted = quoteattr(langs.src), quoteattr(version)
-        out.write(_HEAD.format(srclang=srclang, version=quoted, date=date))
-        yield lambda item: out.write(_unit(item, langs))
+        names = quoteattr(srclang), quoteattr(version)
+        out.write(_HEAD.format(srclang=names[0], version=names[1], date=date))
+        yield out.write
         out.write(_TAIL)
 
 
-def _unit(item: CorpusPair, langs: LangPair) -> str:
-    pair = item.pair
-    sides = zip(langs, (pair.src_text, pair.trg_text), item.origins, strict=True)
-    return (
-        f'  <tu tuid="{item.id}">\n'
-        f'   <prop type="score">{pair.score:.4f}</prop>\n'
-        f'   <prop type="copies">{item.copies}</prop>\n'
-        + "".join(_variant(*side) for side in sides)
-        + "  </tu>\n"
-    )
+@contextmanager
+def tmx_sink(
+    path: Path, langs: LangPair, version: str, date: datetime
+) -> Iterator[Callable[[CorpusPair], object]]:
+    """A file that takes pairs, each as one unit; see `tmx_file`."""
+
+    def pair_unit(item: CorpusPair) -> str:
+        pair = item.pair
+        texts = pair.src_text, pair.trg_text
+        about = {"score": f"{pair.score:.4f}", "copies": str(item.copies)}
+        return unit(item.id, about, zip(langs, texts, item.origins, strict=True))
+
+    with tmx_file(path, langs.src, version, date) as write:
+        yield lambda item: write(pair_unit(item))
+
+
+def unit(
+    name: str, about: Mapping[str, str], versions: Iterable[tuple[Lang, str, Origin]]
+) -> str:
+    """A translation unit with the text of each language and where it is from."""
+    facts = (f'   <prop type="{k}">{value}</prop>\n' for k, value in about.items())
+    texts = (_variant(*version) for version in versions)
+    return "".join((f'  <tu tuid="{name}">\n', *facts, *texts, "  </tu>\n"))
 
 
 def _variant(lang: str, text: str, origin: Origin) -> str:

@@ -52,7 +52,7 @@ def test_the_configuration_arrives():
     warc = WarcConfig(worker="w", fsync=True, info={"robots": "obey"})
     langs = str(LangPair("en", "is"))
     config = IntakeConfig(
-        "runs/1", langs, warc, False, True, "a.toml", readable=("pdf",)
+        "runs/1", langs, warc, False, True, align_profile="a.toml", readable=("pdf",)
     )
     assert asked(codec.Request("open", config)).config == config
 

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
 import pytest
 
+from crawler.aligner.profile import AlignProfile
+from crawler.corpus.build import CorpusRequest
+from crawler.corpus.multiway import build_corpora
 from crawler.corpus.sources import sources
 from crawler.crawl.replay import replay
 from crawler.crawl.settings import load_profile_settings
 from crawler.crawl.summary import Summary
 from crawler.data import LangPair
 from crawler.errors import RunDirError
+from crawler.realign.local import align_collection
+from crawler.realign.request import AlignRequest
 from crawler.replay.world import ReplayWorld
 from crawler.rundir import RunDir
 from crawler.sinks.growing import read_lines
 from crawler.sinks.pairs import read_pairs
+from crawler.sinks.tsv import read_sentences
 from crawler.visits import read_visits
-from tests.worlds import build_site, write_warc
+from tests.worlds import build_site, declaring_a_chain, write_warc
 
 TOWN = build_site(
     "town.example", langs=("en", "is", "es"), concepts=6, words=80, hreflang=True
@@ -58,6 +66,17 @@ def test_every_pair_of_languages_has_its_true_pairs(world, tmp_path, profile):
         count = summary.stats[f"pairs/{each.path.name}"]
         assert count == len(pairs_of(each)) > 0
     assert summary.stats["pairs"] == sum(len(pairs_of(each)) for each in run.by_pair())
+    (heading, *rows) = [line.split("\t") for line in read_lines(run.pairs)]
+    assert heading[-2:] == ["src_lang", "trg_lang"]
+    found_by_langs = {("-".join(row[-2:]), row[0], row[1]) for row in rows}
+    for each in run.by_pair():
+        own = {
+            (src, trg) for pair, src, trg in found_by_langs if pair == each.path.name
+        }
+        assert own == pairs_of(each)
+    assert len(pairs_of(run)) == len(rows)
+    sentences = [row["trg_lang"] for row in read_sentences(run.sentences)]
+    assert sentences.count("is") == len([*read_sentences(run.by_pair()[0].sentences)])
     articles = [line.split("\t")[:3] for line in read_lines(run.clusters)]
     assert articles[0] == ["en", "is", "es"]
     found = {(en, spanish) for en, _, spanish in articles[1:] if en and spanish}
@@ -95,3 +114,63 @@ def test_the_score_is_the_sum_of_what_a_url_is_worth_to_each_pair(world, tmp_pat
     for visit in visits:
         assert visit.score <= sum(visit.evidence.values()) + 1e-3
         assert not visit.evidence.get("is-es")
+
+
+CHAIN = build_site(
+    "town.example",
+    langs=("en", "is", "es"),
+    concepts=6,
+    words=12,
+    style="slug",
+    hreflang=True,
+    switcher="none",
+)
+
+
+def test_pages_aligned_again_give_the_articles_of_the_crawl(tmp_path):
+    path = write_warc(tmp_path / "chain.warc.gz", declaring_a_chain(CHAIN))
+    settings = load_profile_settings("settings.adaptive", RUN_DIR=str(tmp_path / "run"))
+    world = ReplayWorld.open(path)
+    crawled = replay(CHAIN.seeds, "en,is,es", settings, world)
+    again = AlignRequest(
+        (str(tmp_path / "run" / "warc"),),
+        ("en", "is", "es"),
+        tmp_path / "again",
+        AlignProfile(),
+    )
+    counted = align_collection(again)
+    assert counted["align/transitive"] == crawled.stats["align/transitive"] == 1
+    runs = RunDir(tmp_path / "run"), RunDir(again.out)
+    assert runs[0].wanted() == runs[1].wanted()
+    for name in ("clusters.tsv.gz", "pairs.tsv.gz"):
+        one, two = (list(read_lines(run.path / name)) for run in runs)
+        assert one == two
+
+
+def test_corpora_of_several_pairs_are_joined_through_sentences_they_share(
+    world, tmp_path
+):
+    crawl(world, tmp_path / "run", "en,is,es", JOINT_FILES=False)
+    assert not RunDir(tmp_path / "run").pairs.exists()
+    out = tmp_path / "corpus"
+    about = build_corpora(
+        [
+            CorpusRequest(tuple(paths), langs, out / "-".join(langs))
+            for langs, paths in sources([tmp_path / "run"]).items()
+        ],
+        out,
+    )
+    with gzip.open(out / "multiway.jsonl.gz", "rt", encoding="utf-8") as file:
+        units = [json.loads(line) for line in file]
+    whole = [unit for unit in units if len(unit["translation"]) == 3]
+    assert len(whole) == about["units"]["3"] > 20
+    said = {
+        src: trg for concept in range(6) for src, trg in TOWN.beads(concept, "en", "es")
+    }
+    with gzip.open(out / "multiway.tmx.gz", "rt", encoding="utf-8") as file:
+        assert file.read().count("<tuv ") == sum(len(u["translation"]) for u in units)
+    count = about["pairs"]["en-is"]["corpus/sentence_pairs"]
+    assert f"|en||{count:,}|" in (out / "README.md").read_text("utf-8")
+    known = [u["translation"] for u in whole if u["translation"]["en"] in said]
+    assert len(known) > 20
+    assert all(said[texts["en"]] == texts["es"] for texts in known)
