@@ -16,7 +16,7 @@ from crawler.realign.local import align_collection
 from crawler.realign.request import AlignRequest
 from crawler.warc.record import layout, sha1
 from tests.commands import Run, environment
-from tests.worlds import build_site, many_sites, write_warc
+from tests.worlds import build_site, declaring_a_chain, many_sites, write_warc
 
 pytestmark = [
     pytest.mark.spark,
@@ -142,3 +142,29 @@ def test_across_sites_spark_shuffles_by_ngram(collection, tmp_path):
     assert contents(outs[0]) == contents(outs[1])
     true = sum(len(site.gold(*LANGS)) for site in SITES)
     assert len(Run(outs[0]).pairs) >= 0.9 * true
+
+
+def test_articles_in_three_languages_are_those_of_one_machine(tmp_path):
+    """With the pair that two others imply, which the aligner does not find."""
+    site = build_site(
+        langs=("en", "is", "es"),
+        concepts=6,
+        words=12,
+        style="slug",
+        hreflang=True,
+        switcher="none",
+    )
+    path = write_warc(tmp_path / "a.warc.gz", declaring_a_chain(site))
+    outs = tmp_path / "local", tmp_path / "spark"
+    for out, more in zip(outs, ([], ["--spark", "local[2]"])):
+        done = subprocess.run(
+            [BIFOCAL, "align", path, "--langs", "en,is,es", "--out", out, *more],
+            env=environment() | {"SPARK_LOCAL_IP": "127.0.0.1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert Run(out).stats["align/transitive"] == 1
+        assert Run(out).stats["clusters"] == 6
+    assert contents(outs[0]) == contents(outs[1])

@@ -34,10 +34,10 @@ def servers():
         yield started
 
 
-def worker(seeds: str, run_dir: Path, frontier: str):
+def worker(seeds: str, run_dir: Path, frontier: str, langs: str = "en,is"):
     name = {"FRONTIER_URL": f"{frontier}&worker={run_dir.name}"}
     settings = {**name, **SETTINGS, **ONE}
-    return crawling(seeds, "en,is", run_dir, **settings)
+    return crawling(seeds, langs, run_dir, **settings)
 
 
 def seeds_of(servers) -> str:
@@ -190,3 +190,31 @@ def test_a_worker_keeps_its_site_however_long_a_page_takes(redis_server, tmp_pat
         asked = [(a.path, a.headers["user-agent"]) for a in server.asked]
     owner = asked[0][1]
     assert asked == [("/robots.txt", owner), ("/", owner), ("/slow", owner)]
+
+
+def test_two_workers_share_a_crawl_for_several_pairs_of_languages(
+    redis_server, tmp_path
+):
+    langs = ("en", "is", "es")
+    sites = [
+        build_site(f"port{n}.example", langs=langs, concepts=4, words=80, seed=n)
+        for n in range(2)
+    ]
+    url = redis_server.url("three", lease=20)
+    with serving(sites, "127.0.4") as started:
+        seeds = ",".join(server.url("/en/") for server in started)
+        with (
+            worker(seeds, tmp_path / "a", url, ",".join(langs)) as a,
+            worker(seeds, tmp_path / "b", url, ",".join(langs)) as b,
+        ):
+            for process in (a, b):
+                _, errors = process.communicate(timeout=PATIENCE)
+                assert process.returncode == 0, errors
+                assert "Traceback" not in errors
+    runs = [Run(tmp_path / name) for name in "ab"]
+    visits = Counter(visit["url"] for run in runs for visit in run.visits)
+    assert set(visits.values()) == {1}
+    for pair in ("en-is", "en-es", "is-es"):
+        found = [p for run in runs for p in pair_urls(Run(run.path / pair))]
+        true = sum(len(site.gold(*pair.split("-"))) for site in sites)
+        assert len(found) == len(set(found)) == true
