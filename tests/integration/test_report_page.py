@@ -18,7 +18,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from crawler import cli
 from crawler.corpus.marks import Marks
+from crawler.crawl.replay import replay
+from crawler.crawl.settings import load_profile_settings
 from crawler.data import LangPair, PairScore
+from crawler.replay.world import ReplayWorld
 from crawler.reports.page import write_report
 from crawler.reports.quality import judge_pairs, read_gold
 from crawler.reports.review import open_review
@@ -253,6 +256,41 @@ def test_runs_are_compared_and_chosen(browser, demo):
     page.locator("#run").select_option("1")
     assert "breadth_first" in page.locator("#title").inner_text()
     opened.leave(demo)
+
+
+def test_of_several_languages_each_pair_is_a_number_and_an_article_has_all_versions(
+    browser, tmp_path
+):
+    town = build_site(langs=("en", "is", "es"), concepts=6, words=80, hreflang=True)
+    world = ReplayWorld.open(write_warc(tmp_path / "town.warc.gz", town.pages()))
+    settings = load_profile_settings("settings.adaptive", RUN_DIR=str(tmp_path / "run"))
+    replay(town.seeds, "en,is,es", settings, world)
+    run, file = RunDir(tmp_path / "run"), tmp_path / "report.html"
+    write_report([run], file, gold=None)
+    opened = Watched(browser, file, viewport={"width": 360, "height": 800})
+    page = opened.page
+    numbers = page.locator("#matrix-table button")
+    assert numbers.count() == 6  # of each two languages, from either side
+    true = len(town.gold("en", "es"))
+    wanted = page.get_by_label(f"English and Spanish: {true} pairs").first
+    wanted.click()
+    assert page.locator("#matrix-table [aria-pressed=true]").count() == 2
+    assert "Spanish" in page.locator("#title").inner_text()
+    page.locator("[data-version=is]").first.wait_for(timeout=PATIENT)
+    page.locator(".versions summary").click()
+    heads = page.locator(".versions th[scope=col]")
+    heads.first.wait_for(timeout=PATIENT)
+    assert heads.all_inner_texts() == ["English", "Spanish", "Icelandic"]
+    rows = page.locator(".versions tbody tr").all()
+    texts = [row.locator("th, td").all_inner_texts() for row in rows]
+    assert sum(all(versions) for versions in texts) >= 3
+    found = Axe().run(page).response["violations"]
+    assert not [one for one in found if one["impact"] in ("serious", "critical")]
+    page.locator("[data-version=is]").first.click()
+    assert "Icelandic" in page.locator("#title").inner_text()
+    wide = "document.documentElement.scrollWidth - innerWidth"
+    assert page.evaluate(wide) <= 0
+    opened.leave(file)
 
 
 def visit(site: str, path: str, *, kept: bool) -> str:

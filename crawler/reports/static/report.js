@@ -370,16 +370,16 @@
   let run, index, marks, focused = null, shown = [], chosen = -1;
   const unpacked = new Map();
 
-  async function textsOf(place) {
-    const chunk = Math.floor(place / run.chunk);
-    const name = `texts-${index}-${chunk}`;
+  async function textsOf(place, number = index) {
+    const { chunk: size } = report.runs[number];
+    const name = `texts-${number}-${Math.floor(place / size)}`;
     if (!unpacked.has(name)) {
       if (unpacked.size > 40) unpacked.delete(unpacked.keys().next().value);
       const bytes = Uint8Array.from(atob($(name).textContent), (letter) => letter.charCodeAt(0));
       const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
       unpacked.set(name, new Response(stream).json());
     }
-    return (await unpacked.get(name))[place % run.chunk];
+    return (await unpacked.get(name))[place % size];
   }
 
   function filter() {
@@ -507,7 +507,7 @@
       rows.push(make("details", { class: "repeated" }, make("summary", {}, "Blocks that many pages of the site have, left out"), make("div", { class: "row first" }, ...text.repeated.map((side, k) => make("div", { lang: run.langs[k][0], dir: "auto" }, ...side.map((block) => make("p", {}, block)))))));
     }
     focused = null;
-    panel.replaceChildren(make("header", {}, side(0, src[i]), side(1, trg[i])), facts, ...rows);
+    panel.replaceChildren(make("header", {}, side(0, src[i]), side(1, trg[i])), facts, ...[versions(i)].filter(Boolean), ...rows);
     panel.scrollTop = 0;
     $("place").textContent = `Pair ${count(chosen + 1)} of ${count(shown.length)}`;
   }
@@ -539,13 +539,97 @@
   $("filters").addEventListener("input", filter);
   $("filters").addEventListener("submit", (event) => event.preventDefault());
 
+  // ---------------------------------------------------------------- several pairs of languages
+
+  const codes = (one) => one.langs.map(([code]) => code);
+  /** The run that the directory of a pair of languages lies in; null if it is alone. */
+  function whole(one) {
+    const [, parent, last] = /^(.*)[/\\]([^/\\]+)$/.exec(one.name) || [];
+    return last === codes(one).join("-") ? parent : null;
+  }
+  const siblings = (one) => report.runs.filter((other) => other !== one && whole(one) !== null && whole(other) === whole(one));
+
+  /** A table of the pairs of each two languages of a run; a number leads to its pairs. */
+  function matrix() {
+    const runs = report.runs.filter((one) => whole(one) !== null && whole(one) === whole(run));
+    $("matrix").hidden = runs.length < 2;
+    const names = new Map(runs.flatMap((one) => one.langs));
+    const langs = [...names.keys()];
+    const cell = (a, b) => {
+      const one = runs.find((other) => codes(other).includes(a) && codes(other).includes(b));
+      if (a === b || !one) return "–";
+      const label = `${names.get(a)} and ${names.get(b)}: ${count(one.pairs)} pairs, ${count(one.sentences.pairs)} sentence pairs`;
+      const button = make("button", { type: "button", "aria-label": label, "aria-pressed": String(one === run) }, count(one.pairs), make("small", {}, count(one.sentences.pairs)));
+      button.addEventListener("click", () => {
+        select(report.runs.indexOf(one));
+        $("matrix-table").querySelector("[aria-pressed=true]").focus();
+      });
+      return button;
+    };
+    table($("matrix-table"), [["Language"], ...langs.map((code) => [names.get(code), "n"])], langs.map((a) => [names.get(a), ...langs.map((b) => cell(a, b))]));
+  }
+
+  /** Where the runs of other pairs of languages list a page: run, place, side. */
+  const places = new Map();
+  function listed(url) {
+    if (!places.size) {
+      report.runs.forEach((one, at) => ["src", "trg"].forEach((side, k) => one.list[side].forEach((page, i) => {
+        if (!places.has(page)) places.set(page, []);
+        places.get(page).push({ at, i, k });
+      })));
+    }
+    return (places.get(url) || []).filter(({ at }) => siblings(run).includes(report.runs[at]));
+  }
+
+  /** Other versions of an article: a way to each pair, and all of them beside each other. */
+  function versions(i) {
+    const found = [run.list.src[i], run.list.trg[i]].flatMap((url, side) => listed(url).map((place) => ({ ...place, side })));
+    if (!found.length) return null;
+    const ways = found.map(({ at, i: there, k, side }) => {
+      const [code, name] = report.runs[at].langs[1 - k];
+      const button = make("button", { type: "button", lang: "en", "data-version": code }, `${run.langs[side][1]} – ${name}`);
+      button.addEventListener("click", () => go(at, there));
+      return button;
+    });
+    const all = make("details", { class: "versions" }, make("summary", {}, "All versions, sentence by sentence"));
+    all.addEventListener("toggle", async () => {
+      if (!all.open || all.querySelector("table")) return;
+      const columns = [{ index, i, k: 0 }, ...found.filter(({ side }) => side === 0).map((place) => ({ index: place.at, i: place.i, k: place.k }))];
+      const texts = await Promise.all(columns.map((column) => textsOf(column.i, column.index)));
+      const rows = new Map(); // sentence of the first language → its versions
+      texts.forEach(({ rows: pairs }, n) => (pairs || []).forEach((pair) => {
+        const [ours, theirs] = columns[n].k ? [pair[1], pair[0]] : [pair[0], pair[1]];
+        if (!ours) return;
+        if (!rows.has(ours)) rows.set(ours, columns.map(() => ""));
+        rows.get(ours)[n] = theirs;
+      }));
+      const langs = columns.map(({ index: at, k }) => report.runs[at].langs[1 - k]);
+      const body = make("table", {});
+      const text = ([code], words) => make("span", { lang: code, dir: "auto" }, words);
+      table(body, [[run.langs[0][1]], ...langs.map(([, name]) => [name])], [...rows].map(([ours, theirs]) => [text(run.langs[0], ours), ...theirs.map((words, n) => text(langs[n], words))]));
+      all.append(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "All versions" }, body));
+    });
+    return make("div", { class: "others" }, make("p", { class: "quiet" }, "Also: ", ...ways), all);
+  }
+
+  /** Show a pair of another run. */
+  function go(at, i) {
+    select(at);
+    $("filters").reset();
+    filter();
+    choose(shown.indexOf(i));
+    panel.focus();
+  }
+
   // ---------------------------------------------------------------- start
 
   function select(number) {
+    $("run").value = number;
     index = number;
     run = report.runs[number];
     marks = marksOf(run, number, report.saves, counted);
     drawnRows();
+    matrix();
     const names = [...new Set(run.list.site)].sort();
     $("site").replaceChildren(make("option", { value: "" }, "all"), ...names.map((name) => make("option", { value: name }, name)));
     $("truth-label").hidden = !run.gold;
