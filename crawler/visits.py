@@ -25,9 +25,10 @@ logger = logging.getLogger(__name__)
 # A line has a URL or two of at most 2,000 characters each and some fifteen numbers.
 _MAX_LINE = 65_536  # bytes
 _MIN_LINE = len('{"url":"","site":"","status":0,"time":""}')
-# What may become an unprintable character: escapes, and bytes that are not ASCII, which
-# URLs have none of.
-_SUSPICIOUS = re.compile(rb"\\[ubfnrt]|[\x00-\x09\x0b-\x1f\x7f-\xff]")
+# What may become an unprintable character: escapes, and raw bytes.
+_SUSPICIOUS = re.compile(
+    rb"\\[ubfnrt]|[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2[\x80\x81]"
+)
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Time = Annotated[datetime, msgspec.Meta(tz=True)]

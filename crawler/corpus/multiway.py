@@ -7,7 +7,7 @@ better row: it stays in its own corpus alone. So Europarl and its like are built
 
     corpora of pairs ─▶ SQLite ─▶ `joined` ─▶ multiway.tmx.gz, multiway.jsonl.gz
 
-Texts lie in a temporary file; memory holds some 500 bytes for each different sentence.
+Texts lie in a temporary file; memory holds a few numbers for each different sentence.
 """
 
 from __future__ import annotations

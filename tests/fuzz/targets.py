@@ -23,6 +23,7 @@ from crawler.extract.sitemap import looks_like_sitemap, read_sitemap
 from crawler.frontier.robots import rules_of
 from crawler.frontier.stores.journal import replay, unpack
 from crawler.handles import handle_of, stripped_forms
+from crawler.lines import printable
 from crawler.rundir import RunDir
 from crawler.seeds import parse_seeds
 from crawler.sinks.pairs import read_pairs
@@ -168,7 +169,7 @@ def visits(data: bytes) -> None:
     """The log of a crawl."""
     with _file("crawl.jsonl", data) as path:
         for visit in read_visits(path):
-            assert visit.url.isprintable()
+            assert visit.url == printable(visit.url)
 
 
 def about(data: bytes) -> None:

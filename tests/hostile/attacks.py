@@ -732,3 +732,278 @@ ATTACKS: dict[str, Attack] = {
         {"/attack": page("<form>Name <input> Password <input type=password></form>")},
     ),
 }
+
+# ------------------------------------------------------------------ more of them
+
+
+def trickle(first: bytes, piece: Callable[[int], bytes]) -> Attack:
+    """A slow loris whose pieces make sense."""
+
+    def talk(connection: socket.socket) -> None:
+        connection.sendall(first)
+        for n in range(600):
+            time.sleep(0.1)
+            connection.sendall(piece(n))
+
+    return no_answer(talk, TIMEOUT)
+
+
+def head_of(*lines: str, body: bytes = b"<p>x") -> Attack:
+    """One page whose head has these lines."""
+    head = OK + "".join(f"{line}\r\n" for line in lines).encode() + b"\r\n"
+    return Attack({"/attack": raw(head, body)}, {"/attack": "language"})
+
+
+def one_for_each(values: tuple[str, ...], make: Callable[[str], Route]) -> Attack:
+    """A page for each value, which the page of the attack links to."""
+    pages = {f"/each{n}": make(value) for n, value in enumerate(values)}
+    return Attack({"/attack": page(links(*pages)), **pages})
+
+
+CHUNK_SIZES = ("0x3", "+3", " 3", "3 ", "0_3", "-0", "3;", "0" * 16 + "3", "٣")
+TRANSFER_CODINGS = (
+    *("chunked, chunked", "identity", "xchunked", "gzip, chunked", "chunked;q=1"),
+    *("chunked, identity", "CHUNKED", "\x0bchunked"),
+)
+ODD_URLS = (
+    *("//user:pw@127.0.0.1/", "http:\\\\127.0.0.1\\x", "ht\ttp://127.0.0.1/", "?"),
+    *("http://2130706433/", "http://0x7f.1/", "http://0177.0.0.1/", "#", "", " "),
+    *("http://[::ffff:127.0.0.1]/", "http://[fe80::1%25eth0]/", "http://[::]/"),
+    *("http://127.1:99999/", "http://localhost%00.example/", "http:///127.0.0.1/"),
+    *("http://１２７.0.0.1/", "http://⒈.0.0.1/", "http://a.example@127.0.0.1/"),
+    *("gopher://127.0.0.1:6379/_FLUSHALL", "view-source:http://127.0.0.1/"),
+)
+IN_DISGUISE = (
+    *("2130706433", "0x7f000001", "0177.1", "0", "127.1", "[::1]", "①②⑦.0.0.1"),
+    *("[::ffff:7f00:1]", "[fe80::1%25lo]", "169.254.169.254", "127。0。0。1"),
+    *("[::ffff:169.254.169.254]", "[64:ff9b::7f00:1]", "user@127.0.0.1:22"),
+    *("localhost", "metadata.google.internal"),
+)
+
+
+def deeper_indexes(server: Server) -> Routes:
+    """Sitemap indexes that name ten more each, for ever."""
+
+    def make(path: str) -> Route | None:
+        name = path.removesuffix(".xml")
+        urls = (server.url(f"{name}{n}.xml") for n in range(10))
+        entries = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in urls)
+        whole = answer(f"{INDEX}{entries}</sitemapindex>", content_type=XML)
+        return whole if path.startswith("/i") else None
+
+    named = text("User-agent: *", f"Sitemap: {server.url('/i1.xml')}")
+    return Endless(make, {"/robots.txt": named})
+
+
+def all_of_all() -> Routes:
+    """Pages each of which says that it is a translation of all others."""
+    names = [f"/q{n}" for n in range(20)]
+    tags = "".join(
+        f'<link rel=alternate hreflang={("en", "is")[n % 2]} href="{name}">'
+        for n, name in enumerate(names)
+    )
+    texts = (ENGLISH, ICELANDIC)
+    pages = {name: page(f"{tags}<p>{texts[n % 2]} {n}") for n, name in enumerate(names)}
+    return {"/attack": page(tags, links(*names)), **pages}
+
+
+def refreshed(path: str) -> Route | None:
+    """A page that leads to the next."""
+    tag = f'<meta http-equiv=refresh content="0;url=/m{number(path) + 1}">'
+    return page(tag) if path.startswith("/m") else None
+
+
+def packed_rules(body: bytes) -> Attack:
+    """A robots.txt that takes little room on the wire."""
+    fields = {"content_encoding": "gzip", "content_type": "text/plain"}
+    return Attack({"/robots.txt": answer(body, **fields)})
+
+
+ATTACKS |= {
+    "gzip_of_bombs": Attack(
+        {
+            "/attack": answer(
+                gzip.compress(b"<p>" + b"a" * 1_000_000, 9) * 2000,
+                content_encoding="gzip",
+            )
+        },
+        {"/attack": "language"},
+        counters=("warc/repaired/bomb",),
+    ),
+    "gzip_of_empty_members": html(
+        gzip.compress(b"") * 140_000, "empty", content_encoding="gzip"
+    ),
+    "gzip_name_without_end": html(
+        b"\x1f\x8b\x08\x08\0\0\0\0\0\x03" + b"a" * 2_900_000,
+        "not_html",
+        content_encoding="gzip",
+    ),
+    "gzip_then_rubbish": html(
+        gzip.compress(f"<p>{ENGLISH}".encode()) + b"\x1f\x8b\x08" * 500_000,
+        content_encoding="gzip",
+    ),
+    "zstd_window": html(
+        b"\x28\xb5\x2f\xfd\0\xf8\x03\0\x10a", "not_html", content_encoding="zstd"
+    ),
+    "zstd_skipped_frames": html(
+        (b"\x50\x2a\x4d\x18" + bytes(4)) * 300_000, "not_html", content_encoding="zstd"
+    ),
+    "zstd_empty_frames": html(
+        b"\x28\xb5\x2f\xfd\x20\0\x01\0\0" * 300_000, "not_html", content_encoding="zstd"
+    ),
+    "brotli_of_empty_blocks": html(b"\x06" * 2_000_000, "empty", content_encoding="br"),
+    "deflate_without_a_head": html(
+        zlib.compress(b"<p>" + b"a" * 50_000_000, 9, wbits=-15),
+        "language",
+        content_encoding="deflate",
+    ),
+    "deflate_of_stored_blocks": html(
+        b"\0\0\0\xff\xff" * 500_000, "not_html", content_encoding="deflate"
+    ),
+    "codings_that_are_none": html(
+        f"<p>{ENGLISH}", content_encoding="identity, x-foo, compress, gzip;q=0"
+    ),
+    "chunk_sizes_odd": one_for_each(
+        CHUNK_SIZES,
+        lambda size: raw(OK + CHUNKED, f"{size}\r\n<p>\r\n0\r\n\r\n".encode()),
+    ),
+    "transfer_codings": one_for_each(
+        TRANSFER_CODINGS,
+        lambda coding: raw(
+            OK + f"Transfer-Encoding: {coding}\r\n\r\n".encode(),
+            b"3\r\n<p>\r\n0\r\n\r\n",
+        ),
+    ),
+    "length_and_chunks": head_of(
+        "Content-Length: 4",
+        "Transfer-Encoding: chunked",
+        body=b"3\r\n<p>\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n\r\nsmuggled",
+    ),
+    "head_of_nuls": head_of("X: a\0b", "X\0: b", "Y: \x1b[2J\x07", ": z", "nothing"),
+    "length_that_is_folded": no_answer(
+        raw(OK + b"Content-Length : 4\r\n X: y\r\n\r\n", b"<p>x"), FAILED
+    ),
+    "head_of_line_feeds": Attack(
+        {"/attack": raw(b"HTTP/1.1 200 OK\nContent-Type: text/html\nX: a\rb\n\n<p>x")},
+        {"/attack": "language"},
+    ),
+    "reason_that_escapes": Attack(
+        {"/attack": answer("<p>x", "503 \x1b]0;x\x07\x1b[2J\xff")},
+        {"/attack": "status/503"},
+    ),
+    "links_in_the_head": head_of(
+        *(f'Link: </h{n}>; rel=alternate; hreflang="is"' for n in range(3000))
+    ),
+    "link_of_quotes": head_of("Link: <" + '"\\' * 60_000, f"X: {'noindex:' * 9000}"),
+    "type_of_parameters": head_of("Content-Type: text/html" + '; a="\\"' * 12_000),
+    "language_of_lists": head_of(
+        "Content-Language: " + "en-" * 20_000 + "x, is" * 20_000
+    ),
+    "refresh_in_the_head": head_of(
+        "Refresh: 0;url=/attack", *["Refresh: 0;url=/r"] * 9
+    ),
+    "locations": Attack(
+        {
+            "/attack": raw(
+                b"HTTP/1.1 301 X\r\n"
+                + b"".join(b"Location: /l%d\r\n" % n for n in range(900))
+                + b"\r\n"
+            )
+        },
+        {"/attack": "redirect"},
+    ),
+    "redirects_to_odd_urls": one_for_each(
+        ODD_URLS, lambda url: moved(url.encode().decode("latin-1"))
+    ),
+    "addresses_in_disguise": html(
+        f"<p>{ENGLISH}" + links(*(f"http://{host}/" for host in IN_DISGUISE))
+    ),
+    "refresh_without_end": Attack(
+        Endless(
+            refreshed, {"/attack": page('<meta http-equiv=refresh content="0;/m0">')}
+        )
+    ),
+    "escapes_that_grow": Attack(
+        endless_site(
+            "/e",
+            lambda path: page(f"<p>{ENGLISH}", links(path.replace("%", "%25") + "%41")),
+            "/e%41",
+        )
+    ),
+    "hosts_of_one_domain": html(
+        f"<p>{ENGLISH}" + links(*(f"http://h{n}.example/" for n in range(4000)))
+    ),
+    "robots_bomb": Attack(
+        lambda _: {"/robots.txt": answer(bomb("gzip"), content_encoding="gzip")}
+    ),
+    "robots_of_packed_rules": packed_rules(
+        gzip.compress(b"User-agent: *\n" + b"Disallow: /x*y\n" * 2_000_000)
+    ),
+    "sitemap_gzip_in_gzip": Attack(
+        sitemap(lambda: gzip.compress(gzip.compress(bomb("gzip")))), links=()
+    ),
+    "sitemap_index_deeper": Attack(deeper_indexes, links=()),
+    "sitemap_of_one_line": Attack(
+        sitemap(lambda: gzip.compress(b"http://a.is/" + b"a" * 60_000_000)), links=()
+    ),
+    "sitemap_feed": Attack(
+        sitemap(
+            lambda: gzip.compress(
+                b"<rss><channel>"
+                + b"<item><link>http://a.is/</link><pubDate>9</pubDate></item>" * 90_000
+            )
+        ),
+        links=(),
+    ),
+    "sitemap_numbers": Attack(
+        sitemap(
+            f"{SITEMAP}<url><loc>HERE/en/</loc><lastmod>{'9' * 90_000}</lastmod>"
+            "<priority>1e999</priority></url></urlset>"
+        ),
+        links=(),
+    ),
+    "sitemap_in_utf_7": Attack(
+        sitemap('<?xml version="1.0" encoding="utf-7"?>' + "+ADw-url+AD4-" * 90_000),
+        links=(),
+    ),
+    "data_of_json": html(
+        f'<script type="application/ld+json">{"[" * 1_000_000}</script><p>{ENGLISH}'
+    ),
+    "documents_in_attributes": html(
+        f'<iframe srcdoc="{"&lt;iframe srcdoc=&quot;" * 40_000}"></iframe><p>{ENGLISH}'
+    ),
+    "shadow_roots": html(
+        "<div><template shadowrootmode=open>" * 20_000 + f"<p>{ENGLISH}", "language"
+    ),
+    "language_that_escapes": html(
+        f"<html lang='\x1b[2J\u202e{'en-' * 9000}'><title>\x1b]0;x\x07</title>"
+        f"<p>{ENGLISH}"
+    ),
+    "xhtml_entities": html(
+        f"<?xml version='1.0'?>{ENTITIES}<html xmlns='http://www.w3.org/1999/xhtml'>"
+        f"<body><p>&k; {ENGLISH}</p></body></html>",
+        content_type="application/xhtml+xml",
+    ),
+    "pdf_as_html": html(
+        b"%PDF-1.7\n" + b"<< /Length 9999999999 >> stream\n" * 60_000, "not_html"
+    ),
+    "parts_without_end": html(
+        "--x\r\nContent-Type: text/html\r\n\r\n<p>x\r\n" * 40_000,
+        "not_html",
+        content_type="multipart/x-mixed-replace; boundary=x",
+    ),
+    "urls_that_forge_columns": html(
+        f"<p>{ICELANDIC}"
+        + links("/a\thttp://b/\t1", "/b%09c%0ad", "/c\u2028d\x85e", "/d\0e", "/=cmd|x")
+    ),
+    "all_are_translations_of_all": Attack(all_of_all()),
+    "slow_loris_chunks": trickle(OK + CHUNKED, lambda _: b"1\r\nx\r\n"),
+    "slow_loris_trailers": trickle(
+        OK + CHUNKED + b"0\r\n", lambda n: b"X%d: y\r\n" % n
+    ),
+    "slow_loris_interims": trickle(b"", lambda _: b"HTTP/1.1 102 Processing\r\n\r\n"),
+    "slow_loris_codings": trickle(
+        OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"")[:10],
+        lambda _: b"\0\0\0\xff\xff",
+    ),
+}

@@ -27,6 +27,9 @@ def packed(writer_type, data: bytes) -> bytes:
     return stream.getvalue()
 
 
+EMPTY_FRAME = b"\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00"  # of zstd
+
+
 def gzipped(data: bytes) -> bytes:
     """The same at every call: it is part of a test's name."""
     return gzip.compress(data, mtime=0)
@@ -189,3 +192,10 @@ def test_members_of_any_size_are_read_to_the_end_of_the_last(size):
         member * 5,
         {},
     )
+
+
+@pytest.mark.parametrize("frame", [b"\x50\x2a\x4d\x18" + bytes(4), EMPTY_FRAME])
+def test_a_body_of_many_empty_frames_is_not_unpacked(frame):
+    body, counts = decoded(frame * 2000, ("Content-Encoding", "zstd"))
+    assert len(body) == 2000 * len(frame)
+    assert counts == {"warc/repaired/encoding": 1}
