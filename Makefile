@@ -9,8 +9,12 @@ demo: install
 	$(VENV)/bin/bifocal demo
 
 # Four at a time on two cores: tests wait for servers and pauses more than for a core.
+# Coverage is taken of the crawler by its unit tests and doctests (pyproject.toml has the
+# floor); most others run the commands as processes of their own.
+UNIT = tests/unit/crawler crawler
 test: install-dev
-	$(VENV)/bin/python -m pytest -n 4 --dist loadfile
+	$(VENV)/bin/python -m pytest -n 4 --dist loadfile --cov --cov-report=term:skip-covered $(UNIT)
+	$(VENV)/bin/python -m pytest -n 4 --dist loadfile --ignore=tests/unit/crawler tests models training
 
 # The tests of the crawl on the newest Scrapy that can be installed and what it brings, if
 # it is not the one of constraints.txt. `make newest-scrapy SCRAPY=2.20.0` takes another.
