@@ -73,6 +73,8 @@ MISTAKES = [
     ("report torn", 1, "is torn a run directory?"),
     ("watch nowhere", 1, "is nowhere a run directory?"),
     ("sample folder", 1, "is folder a run directory?"),
+    ("review folder", 1, "is folder a run directory?"),
+    ("review run --port x", 2, "--port: 'x' is not a whole number"),
     ("explain run https://www.example.is/", 1, "the run directory of a crawl?"),
     ("eval marks run", 1, "draw rows with `bifocal sample`"),
     ("corpus nowhere --out new", 1, "neither a run directory nor a file"),
@@ -81,6 +83,7 @@ MISTAKES = [
     ("demo --out run", 1, "choose another --out"),
     ("stats nowhere", 1, "give a folder that bifocal corpus wrote"),
     ("status seeds.txt", 2, "write seeds.txt?run=NAME"),
+    ("prospect nowhere --langs en,is --out s.tsv", 1, "give lists, indexes or WARCs"),
     # files
     ("align nope.warc.gz --langs en,is --out new", 1, "give WARC files or folders"),
     ("align noise.warc.gz --langs en,is --out new", 1, "not a WARC file"),
