@@ -236,6 +236,38 @@ def test_a_review_keeps_marks_by_key_and_shows_the_precision(browser, demo, tmp_
     ]
 
 
+HERE = """() => {
+    const e = document.activeElement;
+    if (e === document.body) return null;
+    const name = e.id || e.dataset.axis || e.dataset.mark || e.className || e.tagName;
+    const {width, height} = e.getBoundingClientRect();
+    return [name, getComputedStyle(e).outlineStyle !== "none" && width * height > 0];
+}"""
+
+
+def test_everything_is_reached_by_key_alone_and_seen_to_have_the_focus(browser, demo):
+    opened = Watched(browser, demo)
+    page = opened.page
+    reached: dict[str, bool] = {}
+    for _ in range(500):
+        page.keyboard.press("Tab")
+        found = page.evaluate(HERE)
+        if found is None:
+            break
+        reached[found[0]] = found[1]
+    assert found is None, "Tab never comes to the end of the page"
+    assert [name for name, seen in reached.items() if not seen] == []
+    switches = {"skip", "run", "downloads", "seconds", "harvest-chart", "site-order"}
+    reader = {"words", "site", "low", "high", "order", "truth", "save", "list", "pair"}
+    assert reached.keys() >= switches | reader | {"0", "1", "2", "3"}
+    page.keyboard.press("Tab")  # from the beginning
+    assert page.evaluate(HERE)[0] == "skip"
+    page.keyboard.press("Enter")
+    page.keyboard.press("j")
+    assert "Pair 2 of" in page.locator("#place").inner_text()
+    opened.leave(demo)
+
+
 def test_runs_are_compared_and_chosen(browser, demo):
     opened = Watched(browser, demo)
     page = opened.page
