@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from babel import Locale
 
 from crawler.crawl.open import open_crawl
 from crawler.crawl.replay import replay
@@ -70,3 +72,50 @@ def test_a_language_is_learned_from_a_text_and_crawled_to_sentence_pairs(
     assert {(p.src_url, p.trg_url) for p in read_pairs(run / "pairs.tsv.gz")} == gold
     sentences = gzip.decompress((run / "sentences.tsv.gz").read_bytes()).decode()
     assert len(sentences.splitlines()) > len(gold)
+
+
+def lists_of(lang: str) -> dict[str, list[str]]:
+    """The words of the Unicode CLDR in a language: countries, twelve for each month."""
+    locale = Locale(lang)
+    shared = sorted(Locale("se").territories.keys() & Locale("nb").territories.keys())
+    names = [locale.territories[code] for code in shared]
+    months = list(locale.months["format"]["wide"].values())
+    return {
+        month: [*months, *locale.days["format"]["wide"].values(), *names[12 * n :][:36]]
+        for n, month in enumerate(months)
+    }
+
+
+def bilingual_calendar() -> Iterator[Page]:
+    """A page a month in Northern Sámi and in Norwegian, which lead to each other."""
+    for lang, other in (("se", "no"), ("no", "se")):
+        pages = lists_of({"se": "se", "no": "nb"}[lang])
+        menu = "".join(f'<a href="/{lang}/{n}">{n}</a> ' for n in range(len(pages)))
+        for n, (month, words) in enumerate(pages.items()):
+            text = "".join(
+                f"<p>{', '.join(words[k : k + 6])}.</p>"
+                for k in range(0, len(words), 6)
+            )
+            yield Page.of_html(
+                f"https://calendar.example/{lang}/{n}",
+                f"<title>{month}</title><nav>{menu}</nav><h1>{month}</h1>{text}"
+                f'<footer><a href="/{other}/{n}">{other}</a></footer>',
+            )
+
+
+def test_northern_sami_is_crawled_to_sentence_pairs_with_norwegian(tmp_path):
+    warc = tmp_path / "calendar.warc.gz"
+    write_warc(warc, bilingual_calendar())
+    run = tmp_path / "run"
+    settings = load_profile_settings(RUN_DIR=str(run), LANGUAGE_DETECTOR="heliport")
+    seed = "https://calendar.example/no/0"
+    replay(seed, "no,se", settings, ReplayWorld.open(str(warc)))
+    pairs = {(p.src_url, p.trg_url) for p in read_pairs(run / "pairs.tsv.gz")}
+    assert pairs == {
+        tuple(f"https://calendar.example/{lang}/{n}" for lang in ("no", "se"))
+        for n in range(12)
+    }
+    sentences = gzip.decompress((run / "sentences.tsv.gz").read_bytes()).decode()
+    months = zip(lists_of("nb"), lists_of("se"))
+    found = {tuple(line.split("\t")[2:4]) for line in sentences.splitlines()}
+    assert len(found & set(months)) >= 10
