@@ -18,7 +18,7 @@ from crawler.cli import add_settings
 
 if TYPE_CHECKING:
     from crawler.crawl.settings import CrawlSettings
-    from crawler.data import LangPair
+    from crawler.wanted import WantedPairs
 
 _ROOM = 1_000_000_000  # bytes: some 40,000 pages with everything that is kept of them
 _EXTRAS = {
@@ -40,7 +40,7 @@ OK, NOTE, BAD = "ok", "note", "BAD"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
     parser.add_argument("--seeds", help="also check these seeds: a file, URLs or -")
-    parser.add_argument("--langs", help="the two languages of the crawl: en,is")
+    parser.add_argument("--langs", help="those of the crawl: en,is or en:de,fr")
     parser.add_argument(
         "--out", default=".", help="folder of the runs (default: this one)"
     )
@@ -50,9 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print a line for each check; exit status 1 if one fails."""
     from crawler.components.checks import project_settings
-    from crawler.data import LangPair
+    from crawler.wanted import WantedPairs
 
-    langs = LangPair.parse(args.langs) if args.langs else None
+    langs = WantedPairs.parse(args.langs) if args.langs else None
     settings = project_settings(args.settings)
     worst = OK
     for verdict, text in (
@@ -151,7 +151,7 @@ def _identity(settings: CrawlSettings) -> Iterator[tuple[str, str]]:
 
 
 def _seeds(
-    source: str, settings: CrawlSettings, langs: LangPair | None
+    source: str, settings: CrawlSettings, langs: WantedPairs | None
 ) -> Iterator[tuple[str, str]]:
     from crawler.cli.seeds import remark
     from crawler.crawl.seed_check import check_seeds

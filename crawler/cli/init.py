@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.data import LangPair
+    from crawler.wanted import WantedPairs
 
 _BEST = 20  # sites of a table: with many sites a crawl does not wait for one
 
@@ -26,13 +26,12 @@ _SEEDS = """\
 {seeds}"""
 
 _EXAMPLE = """\
-# Delete these two lines when you have sites of your own.
-https://www.example.org/{src}/
-https://www.example.org/{trg}/
+# Delete the lines below when you have sites of your own.
 """
+_HOME = "https://www.example.org/{}/\n"
 
 _SETTINGS = '''\
-"""Our crawl of {src_name} and {trg_name}: settings that differ from the default.
+"""Our crawl of {names}: settings that differ from the default.
 
 docs/settings.md lists all of them. Other orders than the default are in
 settings.focused, settings.language_only and settings.breadth_first.
@@ -64,10 +63,10 @@ LANGS := {langs}
 RUN := runs/{name}
 
 check:
-\tbifocal doctor --seeds seeds.txt --langs $(LANGS)
+\tbifocal doctor --seeds seeds.txt --langs '$(LANGS)'
 
 crawl:
-\tscrapy crawl bilingual -a seeds=seeds.txt -a langs=$(LANGS) -s RUN_DIR=$(RUN)
+\tscrapy crawl bilingual -a seeds=seeds.txt -a 'langs=$(LANGS)' -s RUN_DIR=$(RUN)
 
 watch:
 \tbifocal watch $(RUN)
@@ -85,7 +84,9 @@ corpus:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
     parser.add_argument("folder", metavar="DIR", help="a new folder, or an empty one")
-    parser.add_argument("--langs", required=True, help="two languages: en,is")
+    parser.add_argument(
+        "--langs", required=True, help="those of the crawl: en,is or en:de,fr"
+    )
     parser.add_argument(
         "--prospects",
         metavar="FILE",
@@ -97,10 +98,10 @@ def run(args: argparse.Namespace) -> int:
     """Write the files and print the next steps."""
     from pathlib import Path
 
-    from crawler.data import LangPair
     from crawler.errors import RunDirError
+    from crawler.wanted import WantedPairs
 
-    langs = LangPair.parse(args.langs)
+    langs = WantedPairs.parse(args.langs)
     folder = Path(args.folder)
     seeds = best_sites(Path(args.prospects)) if args.prospects else None
     files = project_files(langs, seeds)
@@ -152,27 +153,26 @@ def best_sites(table: Path) -> str:
         ) from error
 
 
-def project_files(langs: LangPair, found: str | None = None) -> dict[str, str]:
+def project_files(langs: WantedPairs, found: str | None = None) -> dict[str, str]:
     """The name and text of every file; seeds: those found, or ours if there are any."""
     from crawler.cli import ROOT
     from crawler.languages import all_languages
 
     seeds = ROOT / "seeds"
-    lists = (
-        seeds / f"{langs.src}-{langs.trg}.txt",
-        seeds / f"{langs.trg}-{langs.src}.txt",
-    )
-    known = found or next(
-        (path.read_text("utf-8") for path in lists if path.exists()), None
-    )
+    lists = [
+        seeds / f"{'-'.join(two)}.txt"
+        for pair in langs.pairs
+        for two in (pair, (pair.trg, pair.src))
+    ]
+    known = found or "".join(path.read_text("utf-8") for path in lists if path.exists())
     names = all_languages()
     return {
         "seeds.txt": _SEEDS.format(
-            seeds=known or _EXAMPLE.format(src=langs.src, trg=langs.trg)
+            seeds=known or _EXAMPLE + "".join(map(_HOME.format, langs))
         ),
         "crawl_settings.py": _SETTINGS.format(
-            src_name=names[langs.src].name, trg_name=names[langs.trg].name
+            names=" and ".join(names[lang].name for lang in langs)
         ),
         "scrapy.cfg": _CFG,
-        "Makefile": _MAKEFILE.format(langs=langs, name=f"{langs.src}-{langs.trg}"),
+        "Makefile": _MAKEFILE.format(langs=langs, name="-".join(langs)),
     }

@@ -18,7 +18,7 @@ from crawler.cli import add_settings, whole_number
 
 if TYPE_CHECKING:
     from crawler.crawl.seed_check import Finding
-    from crawler.data import LangPair
+    from crawler.wanted import WantedPairs
 
 # A person's cure for an outcome, by its part before the slash.
 _CURES = {
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tasks = parser.add_subparsers(dest="task", metavar="TASK", required=True)
     check = tasks.add_parser("check", help="check that seeds can be crawled")
     check.add_argument("seeds", help="a file, a comma list of URLs, or - for stdin")
-    check.add_argument("--langs", help="the two languages of the crawl: en,is")
+    check.add_argument("--langs", help="those of the crawl: en,is or en:de,fr")
     add_settings(check)
     discover = tasks.add_parser("discover", help="list other sites that a crawl found")
     discover.add_argument("run_dir", help="the RUN_DIR of a crawl")
@@ -60,10 +60,10 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     from crawler.components.checks import project_settings
     from crawler.crawl.seed_check import check_seeds
-    from crawler.data import LangPair
     from crawler.seeds import read_seeds
+    from crawler.wanted import WantedPairs
 
-    langs = LangPair.parse(args.langs) if args.langs else None
+    langs = WantedPairs.parse(args.langs) if args.langs else None
     seeds = read_seeds(args.seeds)
     findings = check_seeds(seeds, project_settings(args.settings))
     for finding in findings:
@@ -73,7 +73,7 @@ def _check(args: argparse.Namespace) -> int:
     return 0 if usable == len(findings) else 1
 
 
-def remark(finding: Finding, langs: LangPair | None) -> str:
+def remark(finding: Finding, langs: WantedPairs | None) -> str:
     """A remark on a seed, for a person."""
     from crawler.fetch.errors import cure_of
 
@@ -88,7 +88,7 @@ def remark(finding: Finding, langs: LangPair | None) -> str:
     if finding.crawl_delay > 1:
         parts.append(f"asks for {finding.crawl_delay:g} s between pages")
     if langs and finding.lang not in langs and not {*finding.declared} & {*langs}:
-        parts.append(f"neither {langs.src} nor {langs.trg} found")
+        parts.append(f"none of {langs} found")
     return "; ".join(parts)
 
 
@@ -99,7 +99,7 @@ def _discover(args: argparse.Namespace) -> int:
     from crawler.warc.reader import iter_pages
 
     run_dir = RunDir(args.run_dir)
-    langs = run_dir.langs()
+    langs = run_dir.wanted()
     known = {visit.site for visit in read_visits(run_dir.crawl_log)}
     found = outlinks(iter_pages(run_dir.warc), langs, known)
     print(f"# Sites that the pages of {run_dir.path} name. Check them before a crawl.")

@@ -6,10 +6,10 @@ to, ranked as `crawler.frontier.outlinks` ranks them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable
 from functools import partial
 
-from crawler.data import LangPair, Page, Site
+from crawler.data import Lang, Page, Site
 from crawler.extract.bounded import PageReader
 from crawler.extract.document import read_page
 from crawler.frontier.outlinks import PLATFORMS, Outlinks
@@ -17,7 +17,7 @@ from crawler.urls import site_of
 
 
 def outlinks(
-    pages: Iterable[Page], langs: LangPair, known: Collection[Site] = ()
+    pages: Iterable[Page], langs: Container[Lang], known: Collection[Site] = ()
 ) -> list[Outlinks]:
     """The sites that these pages link to, except `known` ones; best first."""
     found: dict[Site, Outlinks] = {}

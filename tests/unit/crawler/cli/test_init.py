@@ -9,7 +9,7 @@ def test_the_folder_has_seeds_settings_and_a_makefile(tmp_path, capsys):
     assert cli.main(["init", str(folder), "--langs", "English,mt"]) == 0
     names = {"seeds.txt", "crawl_settings.py", "scrapy.cfg", "Makefile"}
     assert {path.name for path in folder.iterdir()} == names
-    assert "langs=$(LANGS)" in (folder / "Makefile").read_text("utf-8")
+    assert "'langs=$(LANGS)'" in (folder / "Makefile").read_text("utf-8")
     assert "LANGS := en,mt\n" in (folder / "Makefile").read_text("utf-8")
     compile((folder / "crawl_settings.py").read_text("utf-8"), "settings", "exec")
     assert read_seeds(str(folder / "seeds.txt"))
@@ -28,6 +28,13 @@ def test_a_pair_without_a_list_gets_an_example(tmp_path):
     cli.main(["init", str(tmp_path), "--langs", "sw,yo"])
     seeds = read_seeds(str(tmp_path / "seeds.txt"))
     assert seeds == ["https://www.example.org/sw/", "https://www.example.org/yo/"]
+
+
+def test_of_several_pairs_the_lists_of_each_are_there(tmp_path):
+    cli.main(["init", str(tmp_path), "--langs", "is:en,fr;fi:en"])
+    seeds = read_seeds(str(tmp_path / "seeds.txt"))
+    assert {"https://www.althingi.is/", "https://www.eduskunta.fi/"} <= {*seeds}
+    assert "LANGS := is:en;is:fr;fi:en\n" in (tmp_path / "Makefile").read_text("utf-8")
 
 
 def test_nothing_is_overwritten(tmp_path, capsys):
