@@ -33,6 +33,7 @@ _DEATHS = 2  # with a page in hand; then it is not read again
 # The same where a child tries suspects: who stops and resumes such a run often may stop
 # it several times at one page, and only a page that ends both is left.
 PATIENT = 10
+_MAX_FILES = 4096  # open ones that a child closes
 _MAX_NAME = 2_000  # characters of a page's name: those of the longest URL
 _SIZES = Path("/proc/self/statm")  # of this process, in pages of memory
 _HARD = 2  # times the seconds of a page: what the reader does not hear ends the process
@@ -173,6 +174,7 @@ class PageReader:
         """Whether a child that reads a page ends by itself, with an error or not."""
         child = os.fork()
         if not child:
+            os.closerange(3, _MAX_FILES)  # the lock of a run that is killed meanwhile
             try:
                 with _memory(self.limits), _time(self.limits):
                     read()

@@ -12,6 +12,7 @@ import logging
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,6 +37,7 @@ GIGABYTE = 2**30
 # The part of a process's memory that the features of a group may take; the rest is for
 # the interpreter, the libraries and the work of the alignment.
 _STORE_SHARE = 0.1
+_WAITS = (0.1,) * 10  # seconds between two tries of a lock
 
 
 def align_collection(
@@ -145,6 +147,16 @@ def _check_same(work: Path, identity: dict[str, Any]) -> None:
     write_json(path, identity)
 
 
+def _is_taken(lock: int) -> bool:
+    """Take a lock; a process of a run that was just killed may hold it for a moment."""
+    for wait in _WAITS:
+        with suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        time.sleep(wait)
+    return False
+
+
 @contextmanager
 def _locked(work: Path) -> Iterator[None]:
     """Keep other runs out of the folder."""
@@ -156,11 +168,10 @@ def _locked(work: Path) -> Iterator[None]:
             f"{work}: cannot be written: {error.strerror} (choose another --out)"
         ) from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not _is_taken(lock):
+            raise RunDirError(
+                f"{work}: another process is working here (wait until it has finished)"
+            )
         yield
-    except BlockingIOError as error:
-        raise RunDirError(
-            f"{work}: another process is working here (wait until it has finished)"
-        ) from error
     finally:
         os.close(lock)
