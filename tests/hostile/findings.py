@@ -61,6 +61,8 @@ CLASSES = (
             *("sitemap_of_elements_with_attributes", "sitemap_of_sitemaps_empty"),
             *("sitemap_of_alternates_empty", "sitemap_of_comments_open"),
             *("sitemap_index_cycle", "sitemap_index_without_end"),
+            *("sitemap_gzip_in_gzip", "sitemap_index_deeper", "sitemap_of_one_line"),
+            *("sitemap_feed", "sitemap_numbers", "sitemap_in_utf_7"),
         ),
         _of("sitemap", "elements_nested urls_empty cdata quotes doctype utf_16"),
     ),
@@ -79,7 +81,10 @@ CLASSES = (
         "4 the address of a proxy, and names whose address changes",
         "the proxy's host and port, for the schemes that it serves, and nothing else;"
         " every connection goes to an address that was checked",
-        ("redirect_to_metadata", "refresh_to_metadata"),
+        (
+            *("redirect_to_metadata", "refresh_to_metadata"),
+            *("redirects_to_odd_urls", "addresses_in_disguise"),
+        ),
         tests={
             "tests/unit/crawler/fetch/test_client.py"
             "::test_the_address_of_a_proxy_is_exempt_for_the_proxy_alone": 1,
@@ -110,6 +115,7 @@ CLASSES = (
         (
             *("page_raw_plaintext", "page_raw_iframe", "page_attributes_499_unquoted"),
             *("page_attributes_of_links", "page_comments_open", "bases_that_change"),
+            *("documents_in_attributes", "shadow_roots", "data_of_json"),
         ),
         _of(
             "page",
@@ -202,7 +208,12 @@ CLASSES = (
         (
             *("chunks_of_two_bytes", "chunk_extensions", "trailers_without_end"),
             *("folded_header", "interim_answers_with_heads", "blank_lines_first"),
-            *("bombs_in_codings", "codings_without_end"),
+            *("bombs_in_codings", "codings_without_end", "gzip_of_bombs"),
+            *("gzip_of_empty_members", "gzip_name_without_end", "gzip_then_rubbish"),
+            *("zstd_window", "zstd_skipped_frames", "zstd_empty_frames"),
+            *("brotli_of_empty_blocks", "deflate_without_a_head"),
+            *("deflate_of_stored_blocks", "chunk_sizes_odd", "transfer_codings"),
+            *("robots_bomb", "robots_of_packed_rules"),
         ),
     ),
     AttackClass(
