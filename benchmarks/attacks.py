@@ -256,8 +256,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             rows[name] = measure(attacks[name], Path(folder) / "run")
         print(f"{name:28}", *(f"{k}={v}" for k, v in rows[name].items()), flush=True)
+    rows = {name: rows[name] for name in attacks if name in rows}
     found = {"machine": machine("scrapy", "twisted"), "limits": LIMITS, "attacks": rows}
-    options.out.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
+    options.out.write_text(json.dumps(known | found, indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
