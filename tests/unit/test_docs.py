@@ -11,15 +11,18 @@ import re
 import statistics
 import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from scrapy.settings import default_settings
 
 import crawler.cli
 from crawler.crawl import log as crawl_log
+from crawler.languages import language_of
 from crawler.rundir import RunDir
 from crawler.seeds import read_seeds
 from crawler.sinks.pairs import COLUMNS
+from crawler.urls import canonicalize
 from settings import base
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -399,10 +402,21 @@ def test_the_figures_of_the_readme_are_those_of_the_results():
         assert said == figures_of(benchmark), f"README, the row of {benchmark}.json"
 
 
-@pytest.mark.parametrize("name", ["en-is.txt", "demo.txt"])
-def test_the_seed_lists_can_be_read_and_are_described(name):
-    assert read_seeds(str(ROOT / "seeds" / name))
-    assert name in text_of("seeds/README.md")
+@pytest.mark.parametrize("file", sorted((ROOT / "seeds").glob("*.txt")), ids=str)
+def test_a_seed_list_is_well_formed_and_says_how_it_was_made(file):
+    seeds = read_seeds(str(file))
+    assert [canonicalize(seed) for seed in seeds] == seeds
+    assert len(set(seeds)) == len(seeds)
+    assert file.read_text("utf-8").startswith("#")
+    (row,) = re.findall(
+        rf"^\| \[{file.name}\].*$", text_of("seeds/README.md"), re.MULTILINE
+    )
+    for count in re.findall(r"(\d+) hosts, by hand", row):
+        assert len({urlsplit(seed).hostname for seed in seeds}) == int(count)
+    if file.stem != "demo":
+        assert "by hand, see [below](#" in row
+        two = [language_of(code).name for code in file.stem.split("-")]
+        assert all(name in row for name in two)
 
 
 def test_the_readme_is_short_and_names_both_commands():
