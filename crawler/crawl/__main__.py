@@ -59,7 +59,11 @@ def serve(connection: Connection, inbox: Inbox, config: IntakeConfig) -> None:
     counts: Counter[str] = Counter()
 
     def reply(**fields: Any) -> None:
-        connection.send_bytes(codec.encode(codec.Reply(counts=counts, **fields)))
+        data = codec.encode(codec.Reply(counts=counts, **fields))
+        try:
+            connection.send_bytes(data)
+        except OSError:  # the crawl is gone, as `receive` will see
+            os._exit(1)
         counts.clear()
 
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import io
 import logging
+import re
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -36,6 +37,7 @@ logger = logging.getLogger(__name__)
 _PARQUET = ".parquet"
 _RECORDS = (*SUFFIXES, ".wat", ".wat.gz", ".wet", ".wet.gz")
 _INDEXES = (".cdx", ".cdx.gz", ".cdxj", ".cdxj.gz")
+_NUMBERED = re.compile(r"(?:^|/)cdx-\d+\.gz$")  # the parts of Common Crawl's index
 _SITEMAPS = (".xml", ".xml.gz")
 _LISTS = (".txt", ".txt.gz", ".tsv", ".tsv.gz", ".csv", ".csv.gz")
 _NAMES = (_PARQUET, *_RECORDS, *_INDEXES, *_SITEMAPS, *_LISTS)
@@ -61,7 +63,7 @@ def find_sources(paths: Iterable[str]) -> list[str]:
     found: list[str] = []
     for path in paths:
         if is_remote(path):
-            found += remote_files(path, _NAMES)
+            found += remote_files(path, _is_source)
         elif not Path(path).is_dir():
             if not Path(path).exists():
                 raise WarcError(f"{path}: no such file (give lists, indexes or WARCs)")
@@ -70,7 +72,7 @@ def find_sources(paths: Iterable[str]) -> list[str]:
             found.append(path)
         else:
             files = map(str, sorted(Path(path).rglob("*")))
-            inside = [file for file in files if file.endswith(_NAMES)]
+            inside = [file for file in files if _is_source(file)]
             if not inside:
                 raise WarcError(
                     f"{path}: nothing in it that can be read (expected a run directory"
@@ -78,6 +80,10 @@ def find_sources(paths: Iterable[str]) -> list[str]:
                 )
             found += inside
     return found
+
+
+def _is_source(name: str) -> bool:
+    return name.endswith(_NAMES) or bool(_NUMBERED.search(name))
 
 
 def read_rows(source: str, counts: Counter[str]) -> Iterator[Row]:
@@ -149,7 +155,7 @@ def _declared(source: str) -> Iterator[Row]:
 
 
 def _lines(source: str, counts: Counter[str]) -> Iterator[Row]:
-    is_index = source.endswith(_INDEXES)
+    is_index = source.endswith(_INDEXES) or bool(_NUMBERED.search(source))
     with open_input(source) as file:
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)

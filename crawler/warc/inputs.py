@@ -80,7 +80,7 @@ def find_inputs(paths: Iterable[str | Path]) -> list[str]:
     found: list[str] = []
     for path in map(str, paths):
         if is_remote(path):
-            found += remote_files(path, _NAMES)
+            found += remote_files(path, lambda name: name.endswith(_NAMES))
         elif Path(path).is_dir():
             found += _inside(Path(path))
         elif Path(path).exists() or wacz.split(path):

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from crawler.errors import WarcError
 from crawler.warc import wacz
@@ -33,7 +34,8 @@ def open_input(location: Location) -> BinaryIO:
     try:
         if is_remote(location):
             filesystem, path = filesystem_of(location)
-            return cast(BinaryIO, filesystem.open(path, "rb"))
+            # fsspec's own files read no line of a bounded length
+            return io.BufferedReader(filesystem.open(path, "rb"))
         return Path(location).open("rb")
     except OSError as error:
         raise unreadable(location, error) from error
@@ -66,16 +68,16 @@ def size_of(location: Location) -> int:
         raise unreadable(location, error) from error
 
 
-def remote_files(location: str, suffixes: Sequence[str]) -> list[str]:
+def remote_files(location: str, is_wanted: Callable[[str], bool]) -> list[str]:
     """The addresses that an address means: a pattern, a folder, or itself, sorted."""
     filesystem, path = filesystem_of(location)
     try:
         if "*" in path:
             found = filesystem.glob(path)
-        elif path.endswith(tuple(suffixes)) or not filesystem.isdir(path):
+        elif is_wanted(path) or not filesystem.isdir(path):
             found = [path]
         else:
-            found = [f for f in filesystem.find(path) if f.endswith(tuple(suffixes))]
+            found = list(filter(is_wanted, filesystem.find(path)))
     except OSError as error:
         raise unreadable(location, error) from error
     return sorted(str(filesystem.unstrip_protocol(file)) for file in found)

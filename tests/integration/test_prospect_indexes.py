@@ -22,6 +22,7 @@ from crawler.data import LangPair
 from crawler.errors import RunDirError
 from crawler.prospect.estimate import estimate, write_table
 from crawler.prospect.pieces import sample_sources
+from crawler.prospect.rows import find_sources, read_rows
 from crawler.prospect.sample import Prospector
 from crawler.prospect.spark import prospect_on_spark
 from crawler.warc.cdxj import surt
@@ -70,7 +71,7 @@ def folder(tmp_path_factory) -> Path:
     lines.insert(450, "org,broken)/ 20240102030405 {not JSON\n")
     blocks = ["".join(lines[n : n + 300]) for n in range(0, len(lines), 300)]
     packed = b"".join(gzip.compress(block.encode()) for block in blocks)
-    (folder / "cdx-00000.cdx.gz").write_bytes(packed)
+    (folder / "cdx-00000.gz").write_bytes(packed)
     urls = [url.replace("example", "parquet") for url in URLS]
     columns = {
         "url": [*urls, "nonsense"],
@@ -105,7 +106,7 @@ def written(prospects):
 
 
 def test_indexes_behind_an_address_go_on_where_a_kill_stopped_them(folder, tmp_path):
-    local = [str(folder / "cdx-00000.cdx.gz"), str(folder / "part.parquet")]
+    local = [str(folder / "cdx-00000.gz"), str(folder / "part.parquet")]
     whole, counts = table_of(local, tmp_path / "whole")
     assert counts["prospect/dropped/line"] == 2
     assert counts["prospect/rows"] == 2 * len(URLS)
@@ -124,6 +125,22 @@ def test_indexes_behind_an_address_go_on_where_a_kill_stopped_them(folder, tmp_p
         assert table_of(sources, pieces, rows=700) == (whole, counts)
     assert kept.items() <= {p: p.read_bytes() for p in pieces.glob("*.piece")}.items()
     assert any("part.parquet bytes=" in ranged for ranged in asked)
+
+
+def test_a_folder_with_a_list_and_a_part_of_an_index_is_read_whole(folder, tmp_path):
+    (tmp_path / "urls.txt").write_text(
+        "https://a.example/en/\n\nhttps://a.example/is/\n"
+    )
+    counts = Counter[str]()
+    with ranges_of(tmp_path) as (address, _):
+        rows = list(read_rows(f"{address}/urls.txt", counts))
+    assert [row.url for row in rows] == [
+        "https://a.example/en/",
+        "https://a.example/is/",
+    ]
+    assert find_sources([str(folder)]) == [
+        str(folder / name) for name in ("cdx-00000.gz", "part.parquet")
+    ]
 
 
 def test_pieces_of_other_languages_are_not_taken_for_ours(folder, tmp_path):
