@@ -84,8 +84,9 @@ def commands(page: str) -> list[str]:
     """What a page tells a reader to type, in order; whole blocks that say `bash`."""
     text = (ROOT / page).read_text("utf-8").replace("\\\n", " ")
     tools = "bifocal |scrapy |make |pip |python |redis-server |SCRAPY_|cd |git |zcat "
+    begins = r"^(?: {4}(?: {3})?|\$ )"  # in a list by three more
     found = re.finditer(
-        rf"^```bash\n(.*?)^```$|^(?: {{4}}|\$ )((?:\.venv/bin/)?(?:{tools})[^\n]+)$",
+        rf"^```bash\n(.*?)^```$|{begins}((?:\.venv/bin/)?(?:{tools})[^\n]+)$",
         text,
         re.DOTALL | re.MULTILINE,
     )
