@@ -109,20 +109,25 @@ def seeds(data: bytes) -> None:
         parse_seeds(data.decode("utf-8", "replace").splitlines(), "seeds.txt")
 
 
-def response(data: bytes) -> None:
-    """An HTTP answer with its head and its codings, as a WARC record holds it."""
+def response(data: bytes) -> int | None:
+    """An HTTP answer with its head and its codings, as a WARC record holds it.
+
+    Returns the bytes of the body without its codings.
+    """
     record = Record("response", {"warc-target-uri": _URL}, data, "x.warc", 0, len(data))
     found = page_of(record, Counter())
-    if found is not None:
-        _read_whole(found)
+    if found is None:
+        return None
+    _read_whole(found)
+    return len(found.body)
 
 
-def body(data: bytes) -> None:
+def body(data: bytes) -> int | None:
     """A body with content codings; the first byte chooses them."""
     codings = ["gzip", "deflate", "gzip, deflate", "gzip, gzip, gzip, gzip", "br"]
     coding = codings[data[0] % len(codings)] if data else "zstd"
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\n\r\n".encode()
-    response(head + data[1:])
+    return response(head + data[1:])
 
 
 def warc(data: bytes) -> None:
@@ -197,7 +202,9 @@ def lexicon(data: bytes) -> None:
         Lexicon.load(path, _LANGS)
 
 
-TARGETS: dict[str, Callable[[bytes], None]] = {
+# Reads an input; returns its size, if that is another one when it is unpacked.
+Target = Callable[[bytes], int | None]
+TARGETS: dict[str, Target] = {
     target.__name__: target
     for target in (
         *(page, encoded_page, sitemap, packed_sitemap, robots, url, seeds, response),
