@@ -15,8 +15,9 @@
     reading             the pages in hand; reading.jsonl those of a process that died
     stop                made by a person, it ends the session as Ctrl-C does
 
-With several pairs of languages each pair has a run directory of its own inside, named
-after it (`en-fi`), with `warc` and `crawl.jsonl` as links to those of the crawl.
+With several pairs of languages each pair whose languages a site has shown has a run
+directory of its own inside, named after it (`en-fi`), with `warc` and `crawl.jsonl` as
+links to those of the crawl.
 
 docs/formats.md gives every field.
 """
@@ -81,9 +82,10 @@ class RunDir:
         return self if wanted.only else RunDir(self.path / "-".join(langs))
 
     def by_pair(self) -> list[RunDir]:
-        """The directory of each pair of languages of this run."""
+        """The directory of each pair of languages that this run has found pages of."""
         wanted = self.wanted()
-        return [self.of_pair(langs, wanted) for langs in wanted.pairs]
+        parts = (self.of_pair(langs, wanted) for langs in wanted.pairs)
+        return [part for part in parts if part.run_json.exists()]
 
     def wanted(self) -> WantedPairs:
         """The pairs of languages that run.json names."""
@@ -172,20 +174,29 @@ class RunDir:
         write_json(self.run_json, run)
 
     def describe(self, wanted: WantedPairs, about: Mapping[str, Any]) -> None:
-        """Replace run.json; with several pairs, that of the directory of each, too."""
+        """Replace run.json; with several pairs, that of each directory of one, too."""
         if wanted.only:
             self.write({**about, "langs": list(wanted)})
             return
         pairs = [list(pair) for pair in wanted.pairs]
         self.write({**about, "langs": list(wanted), "pairs": pairs})
         for pair in wanted.pairs:
-            run = self.of_pair(pair, wanted)
-            run.path.mkdir(exist_ok=True)
-            run.write({**about, "langs": list(pair)})
-            for shared in (self.warc, self.crawl_log):
-                link = run.path / shared.name
-                if not link.is_symlink():
-                    link.symlink_to(Path("..", shared.name))
+            part = self.of_pair(pair, wanted)
+            if part.run_json.exists():
+                part.write({**about, "langs": list(pair)})
+
+    def begin_part(self, langs: LangPair, wanted: WantedPairs) -> None:
+        """Make the directory of one of several pairs of languages, if it is missing."""
+        part = self.of_pair(langs, wanted)
+        if wanted.only or part.run_json.exists():
+            return
+        part.path.mkdir(exist_ok=True)
+        for shared in (self.warc, self.crawl_log):
+            link = part.path / shared.name
+            if not link.is_symlink():
+                link.symlink_to(Path("..", shared.name))
+        about = {name: v for name, v in self.read().items() if name != "pairs"}
+        part.write({**about, "langs": list(langs)})
 
     def write_stats(self, stats: Mapping[str, Any]) -> None:
         """Replace stats.json."""

@@ -4,6 +4,8 @@
     en,fi,sv            every combination: en-fi, en-sv, fi-sv
     en:de,fr,it         a pivot with each of the others: en-de, en-fr, en-it
     en:fi;sv:fi         any pairs, as `pairs=en-fi,sv-fi` gives them
+    en,*                one language with each that a site may have, as en:* does
+    any                 every combination of all languages that a site may have
 
 This is the only place that reads them, for the crawl and for every verb.
 """
@@ -13,15 +15,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, product
 from typing import Self
 
 from crawler.data import Lang, LangPair
 from crawler.errors import LanguageError
-from crawler.languages import language_of
+from crawler.languages import all_languages, language_of
+
+_ANY = ("*", "any")  # whatever a site has
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WantedPairs:
     """The pairs of a run, in the order in which they were named; at least one.
 
@@ -33,14 +38,20 @@ class WantedPairs:
     pairs: tuple[LangPair, ...]
 
     @classmethod
-    def parse(cls, langs: str, pairs: str = "") -> Self:
-        """Read what a user writes, see above; raise LanguageError."""
+    def parse(cls, langs: str, pairs: str = "", any_of: str = "") -> Self:
+        """Read what a user writes, see above; raise LanguageError.
+
+        `any_of`: the languages that `*` and `any` stand for, with commas between (""
+        stands for all that CLD2 knows).
+        """
         if langs and pairs:
             raise LanguageError(
                 f"both langs={langs} and pairs={pairs} are given (leave one out)"
             )
         if pairs:
             found = [_pair(text, pairs) for text in _names(pairs)]
+        elif is_open(langs):
+            found = list(_open(langs, any_of))
         elif ":" in langs:
             found = [pair for part in langs.split(";") for pair in _pivot(part, langs)]
         else:
@@ -60,7 +71,34 @@ class WantedPairs:
 
     def partners(self, lang: Lang | None) -> list[Lang]:
         """The languages that a language is to be paired with; empty for one outside."""
-        return [pair.other(lang) for pair in self.pairs if lang in pair and lang]
+        return list(self._others.get(lang, ())) if lang else []
+
+    @cached_property
+    def _others(self) -> Mapping[Lang, Mapping[Lang, LangPair]]:
+        """Each language, those that it is to be paired with, and the pair."""
+        others: dict[Lang, dict[Lang, LangPair]] = {}
+        for pair in self.pairs:
+            for lang in pair:
+                others.setdefault(lang, {})[pair.other(lang)] = pair
+        return others
+
+    def of(self, langs: Collection[Lang]) -> list[LangPair]:
+        """The pairs of which both languages are among these, in their order."""
+        found = {
+            pair: None
+            for lang in sorted(langs)
+            for other, pair in self._others.get(lang, {}).items()
+            if other in langs
+        }
+        return sorted(found, key=self.place)
+
+    def place(self, pair: LangPair) -> int:
+        """The number of a pair, from 0."""
+        return self._places[pair]
+
+    @cached_property
+    def _places(self) -> Mapping[LangPair, int]:
+        return {pair: place for place, pair in enumerate(self.pairs)}
 
     def same_as(self, other: WantedPairs) -> bool:
         """Whether these are the same pairs, in whatever order."""
@@ -69,7 +107,7 @@ class WantedPairs:
 
     def among(self, langs: Collection[Lang]) -> bool:
         """Whether both languages of some pair are among these."""
-        return any(pair.src in langs and pair.trg in langs for pair in self.pairs)
+        return bool(self.of(langs))
 
     def weights(self, text: str) -> Mapping[LangPair, float]:
         """What a pair counts (`en-fi=3`, with commas between several), 1 by default.
@@ -93,10 +131,10 @@ class WantedPairs:
         return weights
 
     def __contains__(self, lang: object) -> bool:
-        return any(lang in pair for pair in self.pairs)
+        return lang in self._others
 
     def __iter__(self) -> Iterator[Lang]:
-        return iter(dict.fromkeys(lang for pair in self.pairs for lang in pair))
+        return iter(self._others)
 
     def __str__(self) -> str:
         langs = tuple(self)
@@ -108,16 +146,44 @@ class WantedPairs:
         return ";".join(f"{pair.src}:{pair.trg}" for pair in self.pairs)
 
 
+def is_open(langs: str) -> bool:
+    """Whether these are languages of which some are not named: `en,*` or `any`."""
+    return any(name.strip() in _ANY for name in re.split("[,;:]", langs))
+
+
+def spelled(langs: str, pairs: str = "") -> str:
+    """Languages in the short form that `parse` reads, `*` left as it is.
+
+    Raises LanguageError as `parse` does.
+
+    >>> spelled("English,Finnish,sv"), spelled("en,*"), spelled("", "fi-sv")
+    ('en,fi,sv', 'en,*', 'fi,sv')
+    """
+    wanted = WantedPairs.parse(langs, pairs)
+    return langs if is_open(langs) else str(wanted)
+
+
+def _open(text: str, any_of: str) -> Iterator[LangPair]:
+    """The pairs of languages that are not all named."""
+    known = [code for code, row in all_languages().items() if row.cld2]
+    allowed = list(dict.fromkeys(map(_lang, _names(any_of)))) or known
+    names = [name.strip() for name in _names(text.replace(":", ","))]
+    named = [_lang(name) for name in names if name not in _ANY]
+    if len(named) > 1 or len(names) > 2:
+        raise LanguageError(
+            f"{text!r}: `*` stands with one language at most (write langs=en,* or any;"
+            " ANY_LANGUAGES limits which)"
+        )
+    for one, two in product(named, allowed) if named else combinations(allowed, 2):
+        if one != two:
+            yield LangPair(one, two)
+
+
 def _names(text: str) -> list[str]:
     return [name for name in text.replace(";", ",").split(",") if name.strip()]
 
 
 def _lang(name: str) -> Lang:
-    if name.strip() in ("*", "any"):
-        raise LanguageError(
-            f"{name.strip()!r} does not name a language (name each that the sites may"
-            " have: langs=en:de,fr,it)"
-        )
     return language_of(name).code
 
 

@@ -35,9 +35,9 @@ def run(args: argparse.Namespace) -> int:
     from scrapy.cmdline import execute
 
     from crawler.seeds import read_seeds
-    from crawler.wanted import WantedPairs
+    from crawler.wanted import spelled
 
-    langs = WantedPairs.parse(args.langs, args.pairs)
+    langs = spelled(args.langs, args.pairs)
     if args.seeds != "-":
         read_seeds(args.seeds)
     logging.getLogger().handlers.clear()  # Scrapy sets up its own

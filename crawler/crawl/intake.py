@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,7 +23,8 @@ from typing import Any, Self
 from crawler.aligner.profile import AlignProfile
 from crawler.config import load_profile
 from crawler.crawl.pairing import Pairing
-from crawler.data import Page, PageFacts, PairScore, PairVerdict
+from crawler.crawl.shown import ShownPairs
+from crawler.data import LangPair, Page, PageFacts, PairScore, PairVerdict, Site
 from crawler.errors import FATAL_ERRORS, BifocalError
 from crawler.extract.bounded import PageReader, ReadingLimits, ReadingNote
 from crawler.extract.detectors.open import DetectorConfig, open_detector
@@ -33,6 +34,7 @@ from crawler.progress import ProgressLine, terminal
 from crawler.protocols import LanguageDetector
 from crawler.rundir import RunDir
 from crawler.sinks.several import join_articles, write_joint_files
+from crawler.urls import site_of
 from crawler.wanted import WantedPairs
 from crawler.warc.exchange import Exchange, page_of
 from crawler.warc.recovery import recover
@@ -112,6 +114,12 @@ class _InHand:
     verdicts: tuple[PairVerdict, ...] = ()
 
     @property
+    def site(self) -> Site:
+        """The site of the page."""
+        document = self.reading.document
+        return document.site if document else site_of(self.answer.url)
+
+    @property
     def size(self) -> int:
         """Bytes of the body, decoded."""
         return len(self.page.body) if self.page else 0
@@ -160,7 +168,7 @@ class Intake:
         counts: Counter[str],
         reader: PageReader,
         *,
-        pairings: Sequence[Pairing] = (),
+        pairings: ShownPairs,
         joint: bool = True,
         detector: LanguageDetector | None = None,
         readable: tuple[str, ...] = (),
@@ -186,16 +194,16 @@ class Intake:
             counts["warc/recovered_bytes_cut"] += mended.cut
         writer = WarcWriter(run.warc, config.warc)
         profile = load_profile(AlignProfile, config.align_profile)
-        pairings = [
-            Pairing.open(
-                run.of_pair(langs, wanted),
-                langs,
-                profile,
-                counts,
-                sentences=config.sentences,
+
+        def begin(langs: LangPair) -> Pairing:
+            part = run.of_pair(langs, wanted)
+            return Pairing.open(
+                part, langs, profile, counts, sentences=config.sentences
             )
-            for langs in (wanted.pairs if config.pairs else ())
-        ]
+
+        pairs = wanted if config.pairs else WantedPairs(())
+        pairings = ShownPairs(run, pairs, begin)
+        pairings.restore()
         return cls(
             run,
             wanted,
@@ -213,7 +221,9 @@ class Intake:
     def keep(self, exchange: Exchange) -> Page:
         """Store an answer before anything looks at it; WarcError if that fails."""
         page = page_of(exchange, self.counts)
-        return replace(page, record_id=self._writer.write_exchange(exchange).record_id)
+        location = self._writer.write_exchange(exchange)
+        self._pairings.keep(page.url, location)
+        return replace(page, record_id=location.record_id)
 
     def take(self, answers: Sequence[Answer]) -> list[IntakeResult]:
         """Store answers, read them, pair them; all of it survives a kill.
@@ -231,9 +241,11 @@ class Intake:
             for item in in_hand:
                 item.step(step)
         with self._reader.holding([answer.url for answer in answers]):
+            late = self._bring(item.reading for item in in_hand)
             for item in in_hand:
                 item.step(self._keep_text)
             self._pair_all(in_hand)
+            in_hand[0].pairs += late
             for item in in_hand:
                 item.step(self._compare)
         for item in in_hand:
@@ -266,9 +278,29 @@ class Intake:
         """Keep a page of a wanted language for its sentences; False: of another."""
         kept = [d for d in reading.documents if d.lang in self._wanted]
         for document in kept:
-            for pairing in self._pairings:
+            for pairing in self._pairings.of(document.site):
                 pairing.keep_text(document, record_id)
         return bool(kept)
+
+    def _bring(self, readings: Iterable[Reading]) -> list[PairScore]:
+        """Give pairs that a site shows now its pages that were stored before."""
+        documents = [d for reading in readings for d in reading.documents]
+        found: list[PairScore] = []
+        for pairings, stored in self._pairings.show(documents):
+            for location in stored:
+                page = self._pairings.page(location, self.counts)
+                if page is not None:
+                    found += self._pair_again(page, pairings)
+        return found
+
+    def _pair_again(
+        self, page: Page, pairings: Sequence[Pairing]
+    ) -> Iterator[PairScore]:
+        reading = self._reading(page, 0)
+        for pairing in pairings:
+            for document in reading.documents:
+                pairing.keep_text(document, page.record_id)
+            yield from pairing.take([reading])[0]
 
     def _pair_all(self, in_hand: Sequence[_InHand]) -> None:
         """Pair pages together; one by one if one of them makes that fail."""
@@ -284,9 +316,13 @@ class Intake:
         for item in in_hand:
             item.pairs = []
         started = process_time()
-        for pairing in self._pairings:
-            found = pairing.take([item.reading for item in in_hand])
-            for item, pairs in zip(in_hand, found):
+        of_pairing: dict[Pairing, list[_InHand]] = {}
+        for item in in_hand:
+            for pairing in self._pairings.of(item.site):
+                of_pairing.setdefault(pairing, []).append(item)
+        for pairing, items in of_pairing.items():
+            found = pairing.take([item.reading for item in items])
+            for item, pairs in zip(items, found):
                 item.pairs += pairs
         share = (process_time() - started) / max(1, sum(item.size for item in in_hand))
         for item in in_hand:
@@ -296,8 +332,8 @@ class Intake:
         """Answer the frontier's questions, unless they are answered by the pairs."""
         found = {frozenset((pair.src_url, pair.trg_url)) for pair in item.pairs}
         asked = [urls for urls in item.answer.questions if frozenset(urls) not in found]
-        if asked and self._pairings:
-            said = zip(*(pairing.aligner.verdicts(asked) for pairing in self._pairings))
+        if asked and (pairings := self._pairings.of(item.site)):
+            said = zip(*(pairing.aligner.verdicts(asked) for pairing in pairings))
             # each aligner knows pages of its two languages alone
             best = [max((p for p in ps if p is not None), default=None) for ps in said]
             item.verdicts = tuple(PairVerdict(*u, p) for u, p in zip(asked, best))
@@ -311,8 +347,10 @@ class Intake:
     def take_stored(self, page: Page) -> list[PairScore]:
         """Pair a page that another worker has fetched and stored."""
         reading = self._reading(page, 0)
+        late = self._bring([reading])
         self._keep_document(reading, page.record_id)
-        return [p for pairing in self._pairings for p in pairing.take([reading])[0]]
+        pairings = self._pairings.of(site_of(page.url))
+        return late + [p for pairing in pairings for p in pairing.take([reading])[0]]
 
     def use_spare_time(self, is_wanted: Callable[[], bool] = lambda: False) -> None:
         """Align sentences in the time that was left over, until `is_wanted`."""
@@ -366,7 +404,7 @@ class Intake:
             self._run,
             self._wanted,
             {langs: pairing.run for langs, pairing in made.items()},
-            self._pairings[0].aligner.profile.min_score,
+            min(p.aligner.profile.min_score for p in self._pairings),
             lambda langs, urls: made[langs].aligner.verdicts(urls),
         )
         for langs, count in added.items():

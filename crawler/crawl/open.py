@@ -10,10 +10,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from crawler.aligner.profile import AlignProfile
 from crawler.config import load_object, load_profile, to_table
@@ -27,9 +27,11 @@ from crawler.crawl.politeness import Politeness
 from crawler.crawl.settings import CrawlSettings, read_settings
 from crawler.crawl.spare_time import EVERY
 from crawler.crawl.take_over import TakeOver
+from crawler.data import LangPair
 from crawler.errors import FATAL_ERRORS, ProfileError
 from crawler.extract.bounded import ReadingLimits, ReadingNote
 from crawler.extract.detectors.open import DetectorConfig, open_detector
+from crawler.frontier.entry import known_of
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.scorers.many_pairs import MaxOverPairs, SumOverPairs
@@ -62,11 +64,11 @@ def open_crawl(
     if it was started already; `about`: what else run.json is to say. A mistake in any
     of them is a BifocalError, before anything is written.
     """
-    wanted = WantedPairs.parse(langs)
     urls = read_seeds(seeds if isinstance(seeds, str) else ",".join(seeds))
     read = read_settings(settings)
     if read.run_dir is None:
         raise ProfileError("RUN_DIR is not set (name a folder for the run)")
+    wanted = WantedPairs.parse(langs, any_of=read.any_languages or "")
     read.client()  # its settings are valid
     run = read.run
     wanted = run.as_before(wanted)
@@ -148,7 +150,7 @@ def build_frontier(
             f"SNOWBALL={settings.snowball}: several workers cannot take new sites"
             " (leave FRONTIER_URL unset, or name the sites as seeds)"
         )
-    return Frontier(
+    frontier = Frontier(
         store,
         scorer,
         scope,
@@ -158,6 +160,11 @@ def build_frontier(
         snowball=Snowball(tuple(wanted), settings.snowball),
         counts=counts,
     )
+    if isinstance(scorer, SumOverPairs):
+        scorer.known_of = lambda sites: (
+            known_of(stored)[0] for site in sites for stored in store.scan(site)
+        )
+    return frontier
 
 
 def _open_intake(
@@ -259,15 +266,20 @@ def build_scorer(
         return build()
     if "language_model" in parts:
         parts["language_model"] = RememberedLanguages(parts["language_model"])
-    # what the scorers count is of the same URLs: once is enough
-    scorers = {
-        pair: build(langs=pair, counts=Counter() if number else counts)
-        for number, pair in enumerate(wanted.pairs)
-    }
-    learning = {p: s for p, s in scorers.items() if isinstance(s, LearningScorer)}
-    if learning:
-        return SumOverPairs(learning, wanted.weights(settings.pair_weights or ""))
-    return MaxOverPairs(scorers)
+    first, *_ = wanted.pairs
+
+    def build_for(pair: LangPair) -> UrlScorer:
+        # what the scorers count is of the same URLs: once is enough
+        return build(langs=pair, counts=counts if pair == first else Counter())
+
+    if not isinstance(build_for(first), LearningScorer):
+        return MaxOverPairs({pair: build_for(pair) for pair in wanted.pairs})
+    return SumOverPairs(
+        wanted,
+        cast(Callable[[LangPair], LearningScorer], build_for),
+        wanted.weights(settings.pair_weights or ""),
+        parts.get("language_model"),
+    )
 
 
 def build_model(settings: CrawlSettings, kind: Literal["language", "pair"]) -> Any:

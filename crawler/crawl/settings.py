@@ -42,6 +42,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     url_scorer: str
     scorer_max_urls: Count
     pair_weights: str | None = None
+    any_languages: str | None = None
     url_language_model: str
     url_language_model_dir: str | None = None
     url_pair_model: str

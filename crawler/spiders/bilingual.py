@@ -22,7 +22,7 @@ from crawler.crawl.crawl import Crawl, Fetch
 from crawler.errors import BifocalError, UsageError
 from crawler.fetch.errors import FetchError
 from crawler.seeds import read_seeds
-from crawler.wanted import WantedPairs
+from crawler.wanted import spelled
 
 
 class BilingualSpider(Spider):
@@ -52,7 +52,7 @@ class BilingualSpider(Spider):
                 " langs, pairs and scope; settings are given by -s)"
             )
         super().__init__()
-        self.langs = str(WantedPairs.parse(langs, pairs))
+        self.langs = spelled(langs, pairs)
         self.seeds = read_seeds(seeds)
         self.scope = scope
         self.child = child

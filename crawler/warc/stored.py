@@ -12,7 +12,7 @@ from crawler.data import Page
 from crawler.errors import WarcError
 from crawler.warc.cdxj import REVISIT, IndexEntry, read_cdxj
 from crawler.warc.reader import page_of, read_record
-from crawler.warc.record import OPEN
+from crawler.warc.record import OPEN, WarcLocation
 
 
 def stored_pages(
@@ -43,6 +43,13 @@ def stored_pages(
         original = originals.get(entry.digest)
         if original and (page := _page(original, folder, counts)):
             yield replace(page, url=entry.url, fetched_at=entry.date)
+
+
+def stored_locations(folder: Path) -> Iterator[tuple[str, WarcLocation]]:
+    """The address of each record in the indexes, and where it lies."""
+    for index in _indexes(folder):
+        for entry in _entries(index):
+            yield entry.url, entry.location
 
 
 def _indexes(folder: Path) -> list[Path]:

@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.data import KnownUrl, LangPair, Link, PageFacts, PairScore, ScoredUrl
+from crawler.data import (
+    KnownUrl,
+    LangPair,
+    Link,
+    Outcome,
+    PageFacts,
+    PairScore,
+    ScoredUrl,
+)
 from crawler.frontier.scorers.adaptive import AdaptiveScorer
 from crawler.frontier.scorers.many_pairs import MaxOverPairs, SumOverPairs
 from crawler.frontier.scorers.papers import ProductScorer
@@ -15,8 +23,12 @@ SITE = "a.example"
 
 
 def scorer(**weights: float) -> SumOverPairs:
-    of = {pair: AdaptiveScorer(pair, *RULES) for pair in WANTED.pairs}
-    return SumOverPairs(of, WANTED.weights(weights.get("text", "")))
+    return SumOverPairs(
+        WANTED,
+        lambda pair: AdaptiveScorer(pair, *RULES),
+        WANTED.weights(weights.get("text", "")),
+        RULES[0],
+    )
 
 
 def page(path: str, lang: str, *links: Link) -> PageFacts:
@@ -77,3 +89,23 @@ def test_a_link_has_the_best_score_of_its_pages_pairs():
         single[LangPair("en", "fi")].score(source, links),
     ):
         assert found.score == max(sv.score, en.score)
+
+
+def test_a_scorer_hears_of_a_site_when_it_shows_both_languages():
+    many, seen = scorer(), []
+    many.known_of = lambda sites: [
+        KnownUrl(Link(page.url), SITE, 0.1, Outcome.PAGE, page.lang) for page in seen
+    ]
+    seen.append(page("/1", "fi", link("/2"), link("/3")))
+    visit(many, seen[0])
+    assert len(evidence(many, "/2")) == 1  # the first pair that it may have
+    seen.append(page("/2", "sv", link("/3"), link("/4")))
+    visit(many, seen[1])
+    assert {*evidence(many, "/3")} == {"en-fi", "fi-sv"}
+    other = PageFacts(url="https://b.example/en/", site="b.example", lang="en")
+    many.fetched(Link(other.url), other)
+    assert {*evidence(many, "/3")} == {"en-fi", "fi-sv"}  # that was another site
+
+
+def evidence(many: SumOverPairs, path: str) -> dict[str, float]:
+    return dict(many.current(ScoredUrl(link(path), 0.5)).evidence)
