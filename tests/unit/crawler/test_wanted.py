@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.data import LangPair
 from crawler.errors import LanguageError, RunDirError
 from crawler.rundir import RunDir
 from crawler.wanted import WantedPairs
@@ -36,7 +37,7 @@ def test_what_a_user_writes_is_read_and_written_again(langs, pairs, expected):
 @pytest.mark.parametrize(
     ("langs", "pairs", "message"),
     [
-        ("en,*", "", "name each that the sites may have"),
+        ("en,fi,*", "", "with one language at most"),
         ("en:en", "", "two different ones"),
         ("en,fi,en", "", "names a language twice"),
         ("en:fi,fi", "", "names a pair twice"),
@@ -84,3 +85,16 @@ def test_a_run_that_names_no_languages_is_one_clear_error(tmp_path):
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(RunDirError, match="names no languages"):
         RunDir(tmp_path).wanted()
+
+
+@pytest.mark.parametrize("langs", ["en,*", "en:*", "*,en", "English, any"])
+def test_a_star_is_every_language_that_a_site_may_have(langs):
+    assert str(WantedPairs.parse(langs, any_of="fi,en,sv")) == "en:fi,sv"
+    assert len(WantedPairs.parse(langs).pairs) > 100
+
+
+def test_any_is_every_pair_of_the_languages_that_are_allowed():
+    assert str(WantedPairs.parse("any", any_of="fi,en,sv")) == "fi,en,sv"
+    everything = WantedPairs.parse("any")
+    assert "is" in everything and everything.partners("is").count("en") == 1
+    assert everything.of({"en", "is", "xx"}) == [LangPair("en", "is")]

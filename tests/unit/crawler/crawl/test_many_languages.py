@@ -116,6 +116,18 @@ def test_the_score_is_the_sum_of_what_a_url_is_worth_to_each_pair(world, tmp_pat
         assert not visit.evidence.get("is-es")
 
 
+def test_a_crawl_for_any_language_has_the_pairs_that_the_site_shows(world, tmp_path):
+    summary = crawl(world, tmp_path, "any", ANY_LANGUAGES="de,en,es,fi,fr,is")
+    assert summary.error is None
+    run = RunDir(tmp_path)
+    assert [each.path.name for each in run.by_pair()] == ["en-es", "en-is", "es-is"]
+    for each in run.by_pair():
+        assert pairs_of(each) == TOWN.gold(*each.langs())
+    assert crawl(world, tmp_path, "any", ANY_LANGUAGES="de,en,es,fi,fr,is").error is None
+    with pytest.raises(RunDirError, match="not for en"):
+        crawl(world, tmp_path, "en,*")
+
+
 CHAIN = build_site(
     "town.example",
     langs=("en", "is", "es"),
