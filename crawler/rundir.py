@@ -97,6 +97,11 @@ class RunDir:
             )
         return _wanted(about)
 
+    def shown(self) -> WantedPairs:
+        """The wanted pairs of which some site has shown pages; all, if none has."""
+        parts = tuple(part.langs() for part in self.by_pair())
+        return WantedPairs(parts) if parts else self.wanted()
+
     def as_before(self, wanted: WantedPairs) -> WantedPairs:
         """These pairs as the run names them, if it is there and has the same.
 

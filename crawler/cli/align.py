@@ -147,7 +147,7 @@ def _wanted(args: argparse.Namespace) -> WantedPairs:
         for path in map(Path, args.paths):
             for folder in (path, path.parent):
                 if (folder / "run.json").exists():
-                    return RunDir(folder).wanted()
+                    return RunDir(folder).shown()
     return WantedPairs.parse(args.langs, args.pairs)
 
 

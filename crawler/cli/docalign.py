@@ -34,7 +34,10 @@ def run(args: argparse.Namespace) -> int:
     from crawler.rundir import RunDir
     from crawler.sinks.pairs import read_pairs
 
-    pairs = RunDir(args.directory).pairs
+    run = RunDir(args.directory)
+    if run.run_json.exists():
+        run.langs()  # one pair of languages: the folders are of two
+    pairs = run.pairs
     if not pairs.exists():
         raise RunDirError(f"{pairs}: no such file (give a run directory with pairs)")
     src, trg = Path(args.src), Path(args.trg)

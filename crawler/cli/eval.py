@@ -37,21 +37,24 @@ def _marks(args: argparse.Namespace) -> int:
     from crawler.errors import RunDirError
     from crawler.rundir import RunDir
 
-    run = RunDir(args.folder)
-    run.read()
-    file = Path(args.gold) if args.gold else run.marks
-    marks = Marks.read(file)
-    found = [Precision.of(marks, level) for level in get_args(Level)]
-    if not any(precision.judged for precision in found):
+    runs = RunDir(args.folder).by_pair()
+    files = [Path(args.gold) if args.gold else run.marks for run in runs]
+    judged = 0
+    for run, file in zip(runs, files, strict=True):
+        marks = Marks.read(file)
+        for level in get_args(Level):
+            precision = Precision.of(marks, level)
+            if not precision.judged:
+                continue
+            judged += precision.judged
+            name = f"{run.path.name}: " if len(runs) > 1 else ""
+            found = marks.found_in(keys_of(run, level), level) if args.gold else None
+            print(f"{name}{level}: {found or precision}")
+    if not judged:
         raise RunDirError(
-            f"{file}: has no verdicts (draw rows with `bifocal sample` and mark them"
-            " with `bifocal review`)"
+            f"{files[0] if files else args.folder}: has no verdicts (draw rows with"
+            " `bifocal sample` and mark them with `bifocal review`)"
         )
-    for level, precision in zip(get_args(Level), found, strict=True):
-        if precision.judged and not args.gold:
-            print(f"{level}: {precision}")
-        elif precision.judged:
-            print(f"{level}: {marks.found_in(keys_of(run, level), level)}")
     return 0
 
 

@@ -41,7 +41,7 @@ MISTAKES = [
     ("crawl seeds.txt --langs en,is,en", 2, "names a language twice"),
     ("crawl seeds.txt --langs en:", 2, "write langs=en:de,fr,it"),
     ("crawl seeds.txt --pairs en,fi", 2, "write pairs=en-fi,sv-fi"),
-    ("crawl seeds.txt --langs any", 2, "write langs=en,is"),
+    ("crawl seeds.txt --langs one", 2, "write langs=en,is"),
     (f"align {WORLD} --langs en,xx --out new", 2, "give an ISO 639-1 or 639-3 code"),
     ("corpus run --langs en,de --out new", 1, "this run is for en,is, not for en,de"),
     # seeds

@@ -96,5 +96,5 @@ def test_a_star_is_every_language_that_a_site_may_have(langs):
 def test_any_is_every_pair_of_the_languages_that_are_allowed():
     assert str(WantedPairs.parse("any", any_of="fi,en,sv")) == "fi,en,sv"
     everything = WantedPairs.parse("any")
-    assert "is" in everything and everything.partners("is").count("en") == 1
+    assert everything.partners("is").count("en") == 1
     assert everything.of({"en", "is", "xx"}) == [LangPair("en", "is")]

@@ -123,7 +123,9 @@ def test_a_crawl_for_any_language_has_the_pairs_that_the_site_shows(world, tmp_p
     assert [each.path.name for each in run.by_pair()] == ["en-es", "en-is", "es-is"]
     for each in run.by_pair():
         assert pairs_of(each) == TOWN.gold(*each.langs())
-    assert crawl(world, tmp_path, "any", ANY_LANGUAGES="de,en,es,fi,fr,is").error is None
+    assert (
+        crawl(world, tmp_path, "any", ANY_LANGUAGES="de,en,es,fi,fr,is").error is None
+    )
     with pytest.raises(RunDirError, match="not for en"):
         crawl(world, tmp_path, "en,*")
 
