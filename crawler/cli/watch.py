@@ -51,7 +51,10 @@ def _watch_run(args: argparse.Namespace) -> None:
         live.look()
         return not live.is_over
 
-    _follow(args, look, live.line, lambda: view(live))
+    def text() -> str:
+        return " · ".join(filter(None, (live.line(), live.ahead)))
+
+    _follow(args, look, text, lambda: view(live))
 
 
 def _watch_shared(args: argparse.Namespace) -> None:
@@ -140,7 +143,7 @@ def view(live: LiveRun) -> RenderableType:
         found.append(f"{pair.src_url}\n      {pair.trg_url}\n")
     dropped = ", ".join(f"{why} {n:,}" for why, n in live.reasons.most_common(6))
     return Group(
-        panel(live.line(), str(live.run.path)),
+        panel(f"{live.line()}\n{live.ahead}".rstrip(), str(live.run.path)),
         Panel(
             sites, title="best sites, and the most expensive ones", title_align="left"
         ),

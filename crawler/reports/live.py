@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Self
 
 from crawler.data import PairScore
+from crawler.reports.outlook import outlook
 from crawler.rundir import RunDir
 from crawler.sinks.pairs import read_pairs
 from crawler.visits import Visit, visits_of
@@ -32,6 +34,10 @@ class LiveRun:
     last: Visit | None = None
     _offset: int = 0
     _times: deque[datetime] = field(default_factory=deque)
+    # pairs and seconds since the first download, at the start and after each
+    _complete: array[int] = field(default_factory=lambda: array("L", [0]))
+    _seconds: array[float] = field(default_factory=lambda: array("d", [0.0]))
+    _started: datetime | None = None
 
     @classmethod
     def open(cls, run: RunDir) -> Self:
@@ -62,6 +68,9 @@ class LiveRun:
             failed = visit.reason.startswith(("no_answer/", "status/"))
             self.failing[visit.site] += failed
         self.last = visit
+        self._started = self._started or visit.time
+        self._complete.append(self.pairs)
+        self._seconds.append((visit.time - self._started).total_seconds())
         self._times.append(visit.time)
         while (visit.time - self._times[0]).total_seconds() > _RECENT:
             self._times.popleft()
@@ -73,6 +82,12 @@ class LiveRun:
             return 0.0
         seconds = (self._times[-1] - self._times[0]).total_seconds()
         return (len(self._times) - 1) / max(seconds, 0.001)
+
+    @property
+    def ahead(self) -> str:
+        """What the waiting URLs should give; empty before the first download."""
+        found = outlook(self._complete, self._seconds, self.waiting)
+        return found.line if found else ""
 
     @property
     def is_over(self) -> bool:

@@ -7,11 +7,10 @@ not in it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scipy.special import gammaincinv
-
-from crawler.reports.curves import Harvest
 
 _RECENT = 0.1  # of the downloads, and …
 _LEAST = 200  # … no fewer: the next section of a site may be another matter
@@ -29,22 +28,39 @@ class Outlook:
     at_most: float  # upper end of the 95 % interval of this (Poisson)
     seconds: float  # that the waiting URLs take at the recent pace
 
+    @property
+    def line(self) -> str:
+        """What is ahead, in a line."""
+        if not self.waiting:
+            return "nothing waits"
+        cost = f"one in {self.recent / self.found:,.1f}" if self.found else "none"
+        return (
+            f"about {self.expected:,.0f} pairs ahead, at most {self.at_most:,.0f}"
+            f" (of the last {self.recent:,} downloads {cost} completed a pair)"
+        )
 
-def outlook(curve: Harvest) -> Outlook | None:
-    """The outlook of a crawl; None without downloads."""
-    if not curve.downloads:
+
+def outlook(
+    complete: Sequence[int], seconds: Sequence[float], waiting: int
+) -> Outlook | None:
+    """The outlook of a crawl; None without downloads.
+
+    `complete`: pairs that were complete at the start and after each download;
+    `seconds`: the time since the first one, likewise; `waiting`: URLs.
+    """
+    downloads = len(complete) - 1
+    if not downloads:
         return None
-    recent = min(max(round(_RECENT * curve.downloads), _LEAST), curve.downloads)
-    found = curve.complete[-1] - curve.complete[-1 - recent]
-    seconds = curve.seconds[-1] - curve.seconds[-1 - recent]
-    share = curve.waiting[-1] / recent
+    recent = min(max(round(_RECENT * downloads), _LEAST), downloads)
+    found = complete[-1] - complete[-1 - recent]
+    share = waiting / recent
     return Outlook(
-        waiting=curve.waiting[-1],
+        waiting=waiting,
         recent=recent,
         found=found,
-        since_last=curve.downloads - curve.complete.index(curve.complete[-1]),
+        since_last=downloads - complete.index(complete[-1]),
         expected=found * share,
         # one-sided exact interval of a Poisson count (Garwood 1936)
         at_most=float(gammaincinv(found + 1, 0.95)) * share,
-        seconds=seconds * share,
+        seconds=(seconds[-1] - seconds[-1 - recent]) * share,
     )

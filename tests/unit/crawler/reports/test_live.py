@@ -48,6 +48,22 @@ def test_each_look_reads_the_new_whole_lines(run):
     assert live.reasons == {"status/404": 1}
 
 
+def test_it_says_what_the_waiting_urls_should_give_and_at_most(run):
+    live = LiveRun.open(run)
+    assert live.ahead == ""
+    live.look()
+    assert live.ahead == (
+        "about 2 pairs ahead, at most 12"
+        " (of the last 2 downloads one in 2.0 completed a pair)"
+    )
+    with run.crawl_log.open("a") as log:
+        log.writelines(
+            line("a.is", n).replace('"added": 3', '"added": 0') for n in range(4, 12)
+        )
+    live.look()
+    assert live.ahead == "nothing waits"
+
+
 def test_it_is_over_when_the_counters_are_written_after_the_log(run):
     live = LiveRun.open(run)
     assert not live.is_over
