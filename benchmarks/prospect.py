@@ -50,6 +50,8 @@ from models.url_pair import HashedUrlPairModel
 
 _MODELS = {
     "rules": (UrlLanguageRules(), UrlPairRules()),
+    # whose languages the model tells, and whose versions differ in markers alone
+    "patterns": (HashedUrlLanguageModel(), UrlPairRules()),
     "models": (HashedUrlLanguageModel(), HashedUrlPairModel()),
 }
 _MEMORY_SITES = 2000

@@ -140,8 +140,9 @@ class Prospector:
             return sides.index(first) if first in sides else None
         if not handle.markers:
             return PLAIN
-        named = [place for place in (SRC, TRG) if sides[place] in handle.languages]
-        return named[0] if len(named) == 1 else None
+        named = handle.languages
+        is_src, is_trg = sides[SRC] in named, sides[TRG] in named
+        return None if is_src == is_trg else TRG if is_trg else SRC
 
     def taken(self) -> Samples:
         """What the rows so far gave; this starts anew."""
