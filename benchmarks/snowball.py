@@ -6,9 +6,11 @@ WORLDS: folders with warcs/SITE.warc.xz and truth/SITE.truth.tsv.gz (site, url_a
 lang_a, url_b, lang_b). The recorded sites are joined by made-up links: every page that
 was answered with 200 gets one more paragraph, and one page in five names two other
 sites there, drawn by a seed. The crawl begins at one site that has pairs. Wasted are
-the requests to sites without a true pair in the two languages, those that were not
-recorded (all their answers are 404) among them. Beside it: the same
-crawl with a trial of all pages that a site may have, which tells no site apart.
+the requests to sites without a true pair in the two languages: of those to all sites
+(`wasted_share`), where the 264 that the pages name and nobody recorded answer 404 to
+everything, and of those to the recorded sites, which are the world that the made-up
+links join (`wasted_share_of_recorded`). Beside it: the same crawl with a trial of all
+pages that a site may have, which tells no site apart.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ _DECLARED = 0.97
 # Languages of URLs without a marker: 8 of 100 answers of a good model are wrong (macro
 # F1 .92 on URL data), so that small a share of a site shows no second language.
 _WRONG = 0.08
-# How many pages without a version in sight have one: at .65 most estimates of the sites
-# of the train split of the URL data are within a factor of 2 (.90; at .5 .77, at 1 .88).
+# How many pages without a version in sight have one: learned on the train split of the
+# URL data, where .90 of the estimates are within a factor of 2 (at .5 .77, at 1 .88).
 _UNSEEN = 0.65
 # A site that marks its versions in other languages leaves English unmarked more often
 # than all others together (353 of some 500 sites of the train split of the URL data).
