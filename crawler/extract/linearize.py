@@ -66,7 +66,10 @@ class Linearized:
 
 # Attribute values are always quoted, and quotes in them escaped. A name may be anything
 # but HTML's white space: `<a href="x""class="y">` has an attribute called `"class`.
-_ATTRIBUTE = re.compile(r'([^\s="\'<>/]+)="([^"]*)"')
+# It begins where no such character stands before it, so that a long one that is no name
+# is looked at once.
+_NAME = r'[^\s="\'<>/]'
+_ATTRIBUTE = re.compile(rf'(?<!{_NAME})({_NAME}++)="([^"]*)"')
 
 
 def _attributes(tag: str) -> dict[str, str]:

@@ -45,7 +45,8 @@ _LOCATION = re.compile(
 _ALTERNATE = re.compile(
     r"""<(?:[\w.-]{1,40}:)?link(\s(?:[^<>"']|"[^"<]*"|'[^'<]*')*+)>"""
 )
-_ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+# Possessive, and from the first character of a name on: a long one is looked at once.
+_ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)')""")
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,7 @@ PAGES: dict[str, Shape] = {
     "attributes_quotes": repeated("<a ''\"\"=' "),
     "attributes_equals": repeated("<p = = = "),
     "attributes_slashes": repeated("<p / / / "),
+    "attribute_of_one_name": repeated("@", b"<a href=x ", b">"),
     "attribute_huge": one('<p title="', "a", '">'),
     "attribute_quotes_inside": one("<p title='", '"', "'>"),
     "attribute_ampersands": one('<p title="', "&", '">'),
