@@ -32,7 +32,7 @@ _WEIGHTS = (1.5, 200), (1.0, 300), (0.5, 400)
 _ADDRESS, _DECLARED = 0.3, 0.1
 _UNRELIABLE = 0.5  # how much of what a detector calls unreliable counts
 # A detector that finds less of another language in a page has guessed: characters of
-# sentences, of labels and links, and the share of either.
+# sentences, letters of labels and links, and the share of either.
 _OTHER, _OTHER_LABELS, _OTHER_SHARE = 40, 20, 0.05
 # In a page with both CLD2 finds the one alone.
 _MERGED = {"es", "pt"}
@@ -88,7 +88,7 @@ def language_of_page(
     others = dict(_others(of_own, len(text), _OTHER, found.lang))
     seen = set(own)
     labels = " ".join(chunk for chunk in main if chunk not in seen)
-    if len(labels) >= _OTHER_LABELS and langs:
+    if sum(map(str.isalpha, labels)) >= _OTHER_LABELS and langs:
         of_labels = detector.detect(labels)
         if of_labels.lang != found.lang or of_labels.confidence < _CLEAR_SHARE:
             others |= {
