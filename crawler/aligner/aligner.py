@@ -330,7 +330,7 @@ class Aligner:
         self.store.commit()
         self.lexicon = self.known
         sites = sorted((group_key(site), site) for site in self.store.sites())
-        seeds = seed_groups(self._sizes(), self.profile)
+        seeds = seed_groups(self.sizes(), self.profile)
         learned = {group: Lexicon.empty(self.langs) for group in seeds}
 
         def align(group: str, site: Site) -> list[PairScore]:
@@ -356,7 +356,7 @@ class Aligner:
             collection, self.generators, self.profile, self.counts, known=self.lexicon
         )
 
-    def _sizes(self) -> dict[str, tuple[int, int]]:
+    def sizes(self) -> dict[str, tuple[int, int]]:
         """(pages of src, pages of trg) of each group of sites."""
         sizes: defaultdict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
         for site, (src, trg) in self.store.counts().items():

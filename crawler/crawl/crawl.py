@@ -389,7 +389,7 @@ class Crawl:
         stats = {
             **more,
             **self.counts,
-            **self.tally.stats(),
+            **self.tally.stats(self.counts["frontier/pending"]),
             "finish_reason": self.stopping or reason,
             **result.stats,
         }

@@ -20,6 +20,7 @@ from functools import partial
 from time import process_time
 from typing import Any, Self
 
+from crawler.aligner.bridges.pivot import Pivots, pairable
 from crawler.aligner.profile import AlignProfile
 from crawler.config import load_profile
 from crawler.crawl.pairing import Pairing
@@ -382,8 +383,13 @@ class Intake:
         with suppress(OSError):  # there are files; an empty folder would be in the way
             self._run.warc.rmdir()
         line = ProgressLine(logger, terminal())
-        for pairing in self._pairings:
-            pairing.finish_pairs(tried, line)
+        pairings = {pairing.langs: pairing for pairing in self._pairings}
+        pivots = Pivots(dict.fromkeys(pairings, 0))
+        with tried():
+            pages = {k: pairable(p.aligner.sizes()) for k, p in pairings.items()}
+            pivots = Pivots(pages)
+        for langs in pivots:
+            pairings[langs].finish_pairs(tried, line, pivots)
         if len(self._pairings) > 1:
             with tried():
                 stats["clusters"] = self._join()

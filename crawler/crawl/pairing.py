@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from crawler.aligner.aligner import Aligner, take_in
+from crawler.aligner.bridges.pivot import Pivots
 from crawler.aligner.profile import AlignProfile
 from crawler.corpus.stream import SentenceStream
 from crawler.crawl.spare_time import SpareTime
@@ -98,15 +99,17 @@ class Pairing:
         if self._spare:
             self._spare.look(is_wanted)
 
-    def finish_pairs(self, tried: Tried, line: ProgressLine) -> None:
+    def finish_pairs(self, tried: Tried, line: ProgressLine, pivots: Pivots) -> None:
         """Make the final pairs; each step is `tried`, whatever became of the others."""
         with tried():
             if self._sink:
                 self._sink.close()
         with tried():
+            self.aligner.known = self.aligner.known or pivots.lexicon(self.langs)
             self.pairs = write_pairs(self.run.pairs, self._watched_pairs(line))
             if self.aligner.lexicon:
                 self.aligner.lexicon.save(self.run.lexicon)
+            pivots.learned(self.langs, self.aligner.lexicon)
 
     def was_implied(self, count: int) -> None:
         """Hear that pairs were added, which follow from those of other languages."""

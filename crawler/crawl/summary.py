@@ -12,6 +12,7 @@ from crawler.crawl.log import Visit
 from crawler.data import Site
 from crawler.errors import BifocalError
 from crawler.fetch.errors import cure_of
+from crawler.reports.outlook import outlook
 from crawler.wanted import WantedPairs
 
 _NAMED = 5  # sites without a page that a summary names
@@ -38,22 +39,30 @@ class SessionTally:
         self.statuses: Counter[int] = Counter()
         self._failures: dict[Site, str] = {}  # the last of each site
         self._answered: set[Site] = set()  # sites with a page
+        self._complete = [0]  # pairs, at the start and after each download
 
     def visited(self, visit: Visit) -> None:
         """Count a visit."""
         self.statuses[visit.status] += 1
+        self._complete.append(self._complete[-1] + visit.pairs)
         if visit.reason and visit.reason.startswith(("no_answer/", "robots/")):
             self._failures[visit.site] = visit.reason
         if visit.status == 200:
             self._answered.add(visit.site)
             self.languages[visit.lang if visit.kept and visit.lang else "other"] += 1
 
-    def stats(self) -> dict[str, int]:
-        """The counts, by the names of docs/stats.md."""
-        stats = {f"pages/{lang}": n for lang, n in self.languages.items()}
+    def stats(self, waiting: int) -> dict[str, float]:
+        """The counts, by the names of docs/stats.md; `waiting`: URLs."""
+        stats: dict[str, float] = {}
+        stats.update({f"pages/{lang}": n for lang, n in self.languages.items()})
         stats.update({f"status/{status}": n for status, n in self.statuses.items()})
         stats["pages"] = self.languages.total()
         stats["sites/without_pages"] = len(self._failures.keys() - self._answered)
+        if ahead := outlook(self._complete, waiting):
+            stats["ahead/pairs"] = round(ahead.expected, 1)
+            stats["ahead/pairs_at_most"] = round(ahead.at_most, 1)
+            if ahead.found:
+                stats["ahead/requests_per_pair"] = round(ahead.recent / ahead.found, 2)
         return stats
 
     def text(self, stats: Mapping[str, Any], *, pairs: bool) -> str:

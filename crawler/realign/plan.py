@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from crawler.aligner.bridges.lexicon import Lexicon
+from crawler.aligner.bridges.pivot import Pivots, pairable
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.seed_groups import merge_lexicons, seed_groups
 from crawler.data import LangPair, PairScore
@@ -92,7 +93,8 @@ def align_pages(
 ) -> dict[str, Any]:
     """Fill a run directory for each two languages; returns the stats of all.
 
-    `known`: the lexicon that each two languages start with.
+    `known`: the lexicon that each two languages start with; of those that have none,
+    some start with one over a third language (`crawler.aligner.bridges.pivot`).
     """
     runs = {langs: request.run(langs) for langs in known}
     counts: Counter[str] = Counter()
@@ -107,9 +109,12 @@ def align_pages(
     counts.update(executor.extract(pieces))
     jobs = {langs: executor.job(langs) for langs in runs}
     stats = {}
-    for langs, run in runs.items():
-        job = jobs[langs]
-        lexicon = _align(job, request.profile, known[langs])
+    pivots = Pivots({langs: pairable(job.sizes()) for langs, job in jobs.items()})
+    for langs in pivots:
+        job, run = jobs[langs], runs[langs]
+        lexicon = known[langs] or pivots.lexicon(langs)
+        lexicon = _align(job, request.profile, lexicon)
+        pivots.learned(langs, lexicon)
         if request.across_sites:
             _align_across(job, request.profile, lexicon)
         if lexicon:

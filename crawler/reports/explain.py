@@ -6,13 +6,15 @@ A fetched URL is explained by crawl.jsonl, a pending one by the frontier's store
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 
-from crawler.data import Outcome, StoredUrl
+from crawler.data import Outcome, Site, StoredUrl, UrlState
 from crawler.errors import RunDirError
 from crawler.fetch.errors import cure_of
 from crawler.frontier.entry import known_of, lease_of
 from crawler.frontier.stores.open import open_frontier
 from crawler.lines import printable
+from crawler.reports.outlook import outlook
 from crawler.rundir import RunDir
 from crawler.urls import site_of
 from crawler.visits import Visit, read_visits
@@ -54,6 +56,18 @@ def _explained(run_dir: RunDir, url: str) -> Iterator[str]:
         yield from _found_on(lease.link.source_url, lease.link.depth)
         if lease.tries:
             yield f"  tried {lease.tries} times in vain"
+    yield from _ahead(run_dir, site_of(url))
+
+
+def _ahead(run_dir: RunDir, site: Site) -> Iterator[str]:
+    """What the URLs of a site that wait should give; nothing before its first page."""
+    complete = [0]
+    for visit in read_visits(run_dir.crawl_log) if run_dir.crawl_log.exists() else ():
+        if visit.site == site:
+            complete.append(complete[-1] + visit.pairs)
+    waiting = sum(row.state != UrlState.DONE for row in _rows(run_dir, site))
+    if found := outlook(complete, waiting):
+        yield f"{site}: {found.line}"
 
 
 def _visits(run_dir: RunDir, url: str) -> Iterator[tuple[int, Visit]]:
@@ -62,15 +76,17 @@ def _visits(run_dir: RunDir, url: str) -> Iterator[tuple[int, Visit]]:
             yield number, visit
 
 
-def _stored(run_dir: RunDir, url: str) -> StoredUrl:
+def _rows(run_dir: RunDir, site: Site) -> Iterator[StoredUrl]:
+    """The URLs of a site in the frontier, which a crawl that shares one has not."""
     if run_dir.frontier.exists():
-        store = open_frontier(f"sqlite:{run_dir.frontier}")
-        try:
-            for stored in store.scan(site_of(url)):
-                if stored.entry.url == url:
-                    return stored
-        finally:
-            store.close()
+        with closing(open_frontier(f"sqlite:{run_dir.frontier}")) as store:
+            yield from store.scan(site)
+
+
+def _stored(run_dir: RunDir, url: str) -> StoredUrl:
+    for stored in _rows(run_dir, site_of(url)):
+        if stored.entry.url == url:
+            return stored
     raise RunDirError(
         f"{url}: {run_dir.path} does not know this URL (no fetched page links to it)"
     )

@@ -86,7 +86,7 @@ class LiveRun:
     @property
     def ahead(self) -> str:
         """What the waiting URLs should give; empty before the first download."""
-        found = outlook(self._complete, self._seconds, self.waiting)
+        found = outlook(self._complete, self.waiting, self._seconds)
         return found.line if found else ""
 
     @property

@@ -41,12 +41,12 @@ class Outlook:
 
 
 def outlook(
-    complete: Sequence[int], seconds: Sequence[float], waiting: int
+    complete: Sequence[int], waiting: int, seconds: Sequence[float] = ()
 ) -> Outlook | None:
-    """The outlook of a crawl; None without downloads.
+    """The outlook of a crawl, or of a site; None without downloads.
 
     `complete`: pairs that were complete at the start and after each download;
-    `seconds`: the time since the first one, likewise; `waiting`: URLs.
+    `waiting`: URLs; `seconds`: the time since the first download, likewise, if known.
     """
     downloads = len(complete) - 1
     if not downloads:
@@ -62,5 +62,5 @@ def outlook(
         expected=found * share,
         # one-sided exact interval of a Poisson count (Garwood 1936)
         at_most=float(gammaincinv(found + 1, 0.95)) * share,
-        seconds=(seconds[-1] - seconds[-1 - recent]) * share,
+        seconds=(seconds[-1] - seconds[-1 - recent]) * share if seconds else 0.0,
     )

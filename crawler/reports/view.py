@@ -106,7 +106,7 @@ class RunView:
         counted = tally(self.visits, self.pairs)
         stats = self.run.stats() if self.run.stats_json.exists() else {}
         curve = harvest(self.visits, self.pairs, self.gold, len(seeds))
-        ahead = outlook(curve.complete, curve.seconds, curve.waiting[-1])
+        ahead = outlook(curve.complete, curve.waiting[-1], curve.seconds)
         return {
             "name": str(self.run.path),
             "langs": [[lang, all_languages()[lang].name] for lang in self.langs],

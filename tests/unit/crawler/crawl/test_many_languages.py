@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -49,8 +50,8 @@ def crawl(
     return replay(TOWN.home, langs, settings, world)
 
 
-def pairs_of(run: RunDir) -> set[tuple[str, str]]:
-    return {(pair.src_url, pair.trg_url) for pair in read_pairs(run.pairs)}
+def pairs_of(run: RunDir) -> frozenset[tuple[str, str]]:
+    return frozenset({(pair.src_url, pair.trg_url) for pair in read_pairs(run.pairs)})
 
 
 @pytest.mark.parametrize("profile", ["adaptive", "focused"])
@@ -159,6 +160,26 @@ def test_pages_aligned_again_give_the_articles_of_the_crawl(tmp_path):
     for name in ("clusters.tsv.gz", "pairs.tsv.gz"):
         one, two = (list(read_lines(run.path / name)) for run in runs)
         assert one == two
+
+
+def test_a_pair_with_few_pages_starts_with_words_over_a_third_language(tmp_path):
+    towns = (
+        build_site("one.example", langs=("en", "is"), concepts=30, seed=1),
+        build_site("two.example", langs=("is", "es"), concepts=30, seed=2),
+        build_site("three.example", langs=("en", "es"), concepts=6, seed=3),
+    )
+    pages = [page for town in towns for page in town.pages()]
+    warc = write_warc(tmp_path / "towns.warc.gz", pages)
+    run, again = RunDir(tmp_path / "run"), RunDir(tmp_path / "again")
+    settings = load_profile_settings("settings.adaptive", RUN_DIR=str(run.path))
+    with closing(ReplayWorld.open(warc)) as towns_world:
+        replay([town.home for town in towns], "en,is,es", settings, towns_world)
+    align_collection(
+        AlignRequest((str(warc),), ("en", "is", "es"), again.path, AlignProfile())
+    )
+    runs = [each.by_pair()[1] for each in (run, again)]
+    assert {pairs_of(each) for each in runs} == {frozenset(towns[2].gold("en", "es"))}
+    assert runs[0].lexicon.read_bytes() == runs[1].lexicon.read_bytes()
 
 
 def test_corpora_of_several_pairs_are_joined_through_sentences_they_share(

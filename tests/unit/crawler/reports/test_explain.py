@@ -69,6 +69,7 @@ def test_a_pending_url_is_explained_by_its_evidence(run_dir):
     assert "given when 1 URLs were done" in text
     assert "missing half of a page that was fetched" in text
     assert f"found on {HOME}, 1 clicks" in text
+    assert "example.is: about 0 pairs ahead, at most 3 (of the last 1 downloads" in text
 
 
 def test_an_unknown_url_and_a_folder_without_a_run_are_errors(run_dir, tmp_path):
