@@ -26,6 +26,7 @@ from crawler.extract.tags import VOID
 from crawler.extract.text import CODE, BlockRun, block_runs
 from crawler.languages import known_code
 from crawler.protocols import LanguageDetector
+from crawler.scripts import letters_of
 
 # Characters from which on a block is asked for alone.
 _LONG = 60
@@ -37,6 +38,7 @@ _CHANGE = 3.0  # what a change of language costs,
 _CHANGE_OF_PART = 2.0  # and where a list, or what surrounds the page, begins or ends
 _CERTAIN = 8.0  # what a detector's word is worth at most,
 _PER_NAT = 15  # and the characters of a text for each of them
+_LETTERS_PER_NAT = 2  # letters of a script in which only some of the languages are
 _CHANGE_DECLARED = 0.5  # and where a `lang` attribute tells of one
 _DECLARED = 2.0  # what that is worth as evidence: nobody sees it, so many are wrong
 _UNRELIABLE = 0.2  # how much of what a detector calls unreliable counts
@@ -93,7 +95,7 @@ def block_languages(
     """Each block of a page with the one of `langs` that it is in."""
     units = list(_units(page))
     texts = [" ".join(filter(None, unit.texts)) for unit in units]
-    evidence = [_evidence(text, langs[0], detector) for text in texts]
+    evidence = [_evidence(text, langs, detector) for text in texts]
     for unit, row in zip(units, evidence):
         if unit.declared:
             row[unit.declared] = row.get(unit.declared, 0.0) + _DECLARED
@@ -144,14 +146,23 @@ def _by_column(runs: Iterator[BlockRun]) -> Iterator[BlockRun]:
         yield from sorted(part, key=lambda run: run.column)
 
 
-def _evidence(text: str, main: Lang, detector: LanguageDetector) -> Evidence:
-    """What the detector says of a text; it may take the main language for another."""
+def _evidence(text: str, langs: Sequence[Lang], detector: LanguageDetector) -> Evidence:
+    """What its letters say of a text, and what the detector does.
+
+    That may take the main language for another.
+    """
+    row = {}
+    for lang in () if text.isascii() else langs:
+        if letters := letters_of(text, lang):
+            row[lang] = min(_CERTAIN, letters / _LETTERS_PER_NAT)
     found = detector.detect(text)
     if found.lang is None:
-        return {}
-    lang = main if is_close(found.lang, main) else found.lang
+        return row
+    lang = langs[0] if is_close(found.lang, langs[0]) else found.lang
     nats = min(_CERTAIN, len(text) / _PER_NAT) * found.confidence
-    return {lang: nats * (1.0 if found.reliable else _UNRELIABLE)}
+    nats *= 1.0 if found.reliable else _UNRELIABLE
+    row[lang] = row.get(lang, 0.0) + nats
+    return row
 
 
 def _declared(page: Linearized) -> dict[int, Lang]:

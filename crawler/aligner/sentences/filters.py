@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from crawler.aligner.sentences.quality import NO_TRANSLATION, begin_alike
-from crawler.aligner.sentences.scripts import is_in_other_letters
 from crawler.aligner.sentences.split import size_of
 from crawler.data import Lang, LangPair, SentencePair
 from crawler.languages import all_languages
 from crawler.protocols import LanguageDetector
+from crawler.scripts import is_in_other_letters
 
 # UTF-8 read as Latin-1 or Windows-1252, and what could not be read at all: that sign
 # may itself have been read wrongly, once more.

@@ -47,6 +47,21 @@ def test_a_quotation_in_another_language_is_left_out():
     assert texts(html) == ("en", list(ENGLISH))
 
 
+def test_short_blocks_are_in_the_language_of_their_letters():
+    menu = "".join(
+        f"<li>{name}</li>" for name in ("Vue School", "Weekly News", "Forum")
+    )
+    korean = (
+        "라이브러리와 모든 기능을 담은 프레임워크입니다.",
+        "최소의 노력. 최대의 성과.",
+        "초고속 Virtual DOM",
+    )
+    html = f"<ul>{menu}</ul>" + paragraphs(ENGLISH[0], *korean, ENGLISH[1])
+    lang, found = texts(html, ("en", "ko"))
+    kept = [text for text in found if text in (*korean, *ENGLISH)]
+    assert kept == list(korean if lang == "ko" else ENGLISH[:2])
+
+
 def test_numbers_between_foreign_blocks_are_in_every_language():
     html = paragraphs(*ENGLISH * 2, ICELANDIC[0], "12.5 %", *ICELANDIC[1:])
     assert texts(html) == ("en", [*ENGLISH * 2, "12.5 %"])

@@ -52,6 +52,18 @@ def _letters() -> dict[Lang, re.Pattern[str]]:
     }
 
 
+def letters_of(text: str, lang: Lang) -> int:
+    """The letters of a text that are of a language's own script.
+
+    0 for languages that are written in Latin letters, or in two alphabets.
+
+    >>> letters_of("Vue.js 소개", "ko"), letters_of("Vue.js 소개", "en")
+    (2, 0)
+    """
+    own = _letters().get(lang)
+    return len(own.findall(text)) if own else 0
+
+
 def is_in_other_letters(text: str, lang: Lang, other: Lang) -> bool:
     """Is a text that should be in a language of a pair written in the other's letters?
 
