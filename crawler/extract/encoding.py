@@ -103,7 +103,7 @@ def _better(sample: bytes, declared: str) -> str:
             return best
         # bytes that do not fit are left out: a page in that encoding has few
         fitting = sample.decode(declared, "ignore").encode(declared, "ignore")
-        scores = _scores(fitting)
+        scores = _scores(fitting) if fitting else {}
     if declared not in scores:  # chardet does not know it, or gives it another name
         return declared
     best = _best(scores, sample, declared)

@@ -6,6 +6,7 @@ import pkgutil
 import pytest
 
 from crawler.extract.decode import decode, looks_like_html
+from crawler.extract.encoding import checked_encoding
 
 TEXT = "Þú ert hér – „já“"
 
@@ -105,6 +106,11 @@ def test_a_true_declaration_is_believed(encoding):
     text = name.replace("ř", "r") if encoding in ("cp1257", "iso-8859-13") else name
     text = text.replace("í", "i").replace("á", "a") if text != name else text
     assert decode(text.encode(encoding), f"text/html; charset={encoding}") == text
+
+
+def test_bytes_of_which_the_declared_encoding_has_none_leave_nothing_to_judge(recwarn):
+    assert checked_encoding(b"\xff\xfe\x81" * 200, "ascii") == "ascii"
+    assert not recwarn.list  # of a library that was asked about nothing
 
 
 def test_utf_8_that_was_encoded_twice_is_mended_where_that_is_certain():
