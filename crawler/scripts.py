@@ -1,12 +1,12 @@
 """The letters of languages that are not written in Latin ones, from Unicode's blocks.
 
-Languages that have two alphabets (Serbian, Uzbek) are not here: nothing can be told of
-a text in them.
+Nothing can be told of a text in a language that has two alphabets (Serbian, Uzbek).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from crawler.data import Lang
@@ -40,6 +40,8 @@ _SCRIPTS = {
     "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff": "ja",
     "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff": "zh",
 }
+# Languages that are written in two alphabets, in different countries or by all.
+_TWO_ALPHABETS = frozenset("az bs cnr ku mn ms sd sh sr tk ug uz za".split())
 _MANY = 3  # one letter in so many is more than a name or two
 
 
@@ -52,16 +54,19 @@ def _letters() -> dict[Lang, re.Pattern[str]]:
     }
 
 
-def letters_of(text: str, lang: Lang) -> int:
-    """The letters of a text that are of a language's own script.
+def letters_of(text: str, langs: Sequence[Lang]) -> dict[Lang, int]:
+    """How many letters of a text are of the script of each of some languages.
 
-    0 for languages that are written in Latin letters, or in two alphabets.
+    Those that are written in Latin letters are left out; all are, where one of them has
+    two alphabets.
 
-    >>> letters_of("Vue.js 소개", "ko"), letters_of("Vue.js 소개", "en")
-    (2, 0)
+    >>> letters_of("Vue.js 소개", ("en", "ko")), letters_of("Село", ("ru", "sr"))
+    ({'ko': 2}, {})
     """
-    own = _letters().get(lang)
-    return len(own.findall(text)) if own else 0
+    if text.isascii() or not _TWO_ALPHABETS.isdisjoint(langs):
+        return {}
+    own = {lang: _letters()[lang] for lang in langs if lang in _letters()}
+    return {lang: n for lang, each in own.items() if (n := len(each.findall(text)))}
 
 
 def is_in_other_letters(text: str, lang: Lang, other: Lang) -> bool:

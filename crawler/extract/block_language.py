@@ -151,10 +151,10 @@ def _evidence(text: str, langs: Sequence[Lang], detector: LanguageDetector) -> E
 
     That may take the main language for another.
     """
-    row = {}
-    for lang in () if text.isascii() else langs:
-        if letters := letters_of(text, lang):
-            row[lang] = min(_CERTAIN, letters / _LETTERS_PER_NAT)
+    row = {
+        lang: min(_CERTAIN, letters / _LETTERS_PER_NAT)
+        for lang, letters in letters_of(text, langs).items()
+    }
     found = detector.detect(text)
     if found.lang is None:
         return row
