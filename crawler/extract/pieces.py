@@ -27,7 +27,7 @@ from crawler.extract.tags import VOID
 # 10,000 nested tags of the dearest kind take 0.25 s; of the pages of our recorded sites
 # 0.2 % have more.
 _MAX_TAGS = 10_000
-_SMALL = 100  # tags of a piece on a page that is up to something: half are blocks in
+_SMALL = 40  # tags of a piece on a page that is up to something: half are blocks in
 # which the parser opens the other half again, so that a small page costs its share
 # More tags than this in a page are no text; its rest is left. (Three times what the
 # largest one-page manual has.)
