@@ -51,12 +51,12 @@ print(json.dumps([done.returncode, used.ru_utime + used.ru_stime, used.ru_maxrss
 NONE = Attack({}, links=())
 BESIDE_RESULTS = RESULTS.with_name("attacks_beside.json")
 TOWNS = [
-    build_site(f"town{n}.example", concepts=60, words=80, seed=n) for n in range(3)
+    build_site(f"town{n}.example", concepts=100, words=80, seed=n) for n in range(3)
 ]
 BESIDE = {
     "DOWNLOAD_DELAY": 0.3,
     "DOWNLOAD_TIMEOUT": 10,
-    "SITE_MAX_PAGES": 150,
+    "SITE_MAX_PAGES": 250,
     "RETRY_WAIT": 0.5,
     "PAGE_PROCESS": True,
 }
