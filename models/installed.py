@@ -115,11 +115,14 @@ def _installed(
 
 
 def verify(model: Installed) -> str:
-    """Load a model and ask it; the answer as a line, or ModelError."""
+    """Check its digest, load a model and ask it: a line, or ModelError."""
     sums = model.path.parent / "SHA256SUMS"
+    checked = "its digest is in no SHA256SUMS"
     if sums.is_file():
         lines = (line.split() for line in sums.read_text("utf-8").splitlines())
         known = {words[-1]: words[0] for words in lines if words}
+        if model.path.name in known:
+            checked = "its digest is that of SHA256SUMS"
         if known.get(model.path.name, model.digest) != model.digest:
             raise ModelError(
                 f"{model.path}: its digest is not that of SHA256SUMS (a damaged or"
@@ -129,6 +132,6 @@ def verify(model: Installed) -> str:
     if model.kind == "language":
         (answer,) = loaded.predict([_OTHER])
         best = max(answer, key=answer.__getitem__)
-        return f"P({best} | {_OTHER}) = {answer[best]:.2f}"
+        return f"{checked}; P({best} | {_OTHER}) = {answer[best]:.2f}"
     (p,) = loaded.predict([(_PAGE, _OTHER)])
-    return f"P(parallel | {_PAGE}, {_OTHER}) = {p:.2f}"
+    return f"{checked}; P(parallel | {_PAGE}, {_OTHER}) = {p:.2f}"
