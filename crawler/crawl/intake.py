@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from time import process_time
 from typing import Any, Self
 
@@ -175,6 +176,8 @@ class Intake:
         readable: tuple[str, ...] = (),
     ) -> None:
         self.counts = counts
+        # the pages of a site that another worker has stored, if it was taken over
+        self.elsewhere: Callable[[Site], Iterable[Page]] = lambda _: ()
         self._reader = reader
         self._run = run
         self._wanted = wanted
@@ -287,9 +290,9 @@ class Intake:
         """Give pairs that a site shows now its pages that were stored before."""
         documents = [d for reading in readings for d in reading.documents]
         found: list[PairScore] = []
-        for pairings, stored in self._pairings.show(documents):
-            for location in stored:
-                page = self._pairings.page(location, self.counts)
+        for site, pairings, stored in self._pairings.show(documents):
+            own = (self._pairings.page(location, self.counts) for location in stored)
+            for page in chain(own, self.elsewhere(site)):
                 if page is not None:
                     found += self._pair_again(page, pairings)
         return found

@@ -187,7 +187,9 @@ def _open_intake(
     periodic: list[Periodic] = [Clockwork(EVERY, intake.use_spare_time)]
     if settings.pairs and frontier.workers.run is not None:
         others = partial(_other_runs, run, frontier.workers.run)
-        periodic.append(TakeOver(frontier, intake, others))
+        take_over = TakeOver(frontier, intake, others)
+        intake.elsewhere = take_over.pages_of
+        periodic.append(take_over)
     return InProcess(intake), periodic
 
 

@@ -77,8 +77,8 @@ class ShownPairs:
 
     def show(
         self, documents: Iterable[Document]
-    ) -> Iterator[tuple[Sequence[Pairing], Sequence[WarcLocation]]]:
-        """Pairings that are for a site from now on, with the pages it had before."""
+    ) -> Iterator[tuple[Site, Sequence[Pairing], Sequence[WarcLocation]]]:
+        """Sites, pairings that are for them from now on, and pages stored before."""
         if self._wanted.only:
             return
         fresh, self._fresh = self._fresh, []
@@ -88,7 +88,7 @@ class ShownPairs:
             after = self._wanted.of(self._langs[site])
             new = [self._pairing(pair) for pair in after if pair not in before]
             if new:
-                yield new, self._stored[site][-_MOST_LATE:]
+                yield site, new, self._stored[site][-_MOST_LATE:]
         for site, location in fresh:
             self._stored[site].append(location)
 

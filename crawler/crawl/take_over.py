@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 
 from crawler.crawl.intake import Intake
-from crawler.data import Page
+from crawler.data import Page, Site
 from crawler.frontier.frontier import Frontier
 from crawler.rundir import RunDir
 from crawler.urls import site_of
@@ -39,6 +39,7 @@ class TakeOver:
         self._intake = intake
         self._others = others
         self._pages: Iterator[Page] = iter(())
+        self._sites: set[Site] = set()  # that were adopted
         self._due = 0.0
 
     def tick(self, now: float) -> None:
@@ -58,12 +59,17 @@ class TakeOver:
                 self._frontier.counts["take_over/pages"] += 1
                 self._frontier.paired(self._intake.take_stored(page))
             elif sites := self._frontier.taken_over():
+                self._sites.update(sites)
                 self._pages = self._stored(frozenset(sites))
             else:
                 break
 
-    def _stored(self, sites: frozenset[str]) -> Iterator[Page]:
-        for run in self._others():
+    def pages_of(self, site: Site) -> Iterator[Page]:
+        """The pages of an adopted site, for a pair of languages that it shows late."""
+        return self._stored(frozenset(self._sites & {site}))
+
+    def _stored(self, sites: frozenset[Site]) -> Iterator[Page]:
+        for run in self._others() if sites else ():
             yield from stored_pages(
                 run.warc, lambda url: site_of(url) in sites, self._frontier.counts
             )
