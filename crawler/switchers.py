@@ -8,7 +8,7 @@ that the two pages are a pair.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 from crawler.data import Lang, Link
@@ -36,6 +36,8 @@ _EMOJI_STYLE = "\ufe0f"  # follows a symbol that is to be drawn in colour
 # URLs that a page may declare as versions in one language; a page has one, or a few
 # copies of it.
 MAX_DECLARED = 8
+# Rows that are read of a list of documents; a longer list has mostly several pages.
+MAX_LISTED = 200
 
 
 @lru_cache(MET_AGAIN)
@@ -111,3 +113,49 @@ def declared_versions(
     if not found:
         found = [link.url for link in links if declared_language(link, langs) == lang]
     return tuple(dict.fromkeys(found))[:MAX_DECLARED]
+
+
+def versions_of_others(
+    links: Sequence[Link], url: str, langs: Collection[Lang]
+) -> list[dict[Lang, str]]:
+    """The versions of other pages that the page `url` lists: of each its URLs.
+
+    The page is a parent page (Resnik & Smith 2003, section 2.1.1): several groups of
+    links in a row that each name a language, as in "Budget: English, Íslenska. Report:
+    English, Íslenska". One group alone is the page's own language menu, as is one that
+    leads to the page itself.
+
+    >>> names = ["Budget", "English", "Íslenska", "Report", "English", "Íslenska"]
+    >>> links = [Link(f"http://a.example/{n}", None, x) for n, x in enumerate(names)]
+    >>> versions_of_others(links, "http://a.example/", ["en", "is"])[1]
+    {'en': 'http://a.example/4', 'is': 'http://a.example/5'}
+    """
+    found: dict[tuple[str, ...], dict[Lang, str]] = {}
+    for group in _groups(links, langs):
+        urls = tuple(group.values())
+        if len({*urls}) == len(urls) > 1 and url not in urls:
+            found.setdefault(urls, group)
+        if len(found) == MAX_LISTED:
+            break
+    return list(found.values()) if len(found) > 1 else []
+
+
+def _groups(
+    links: Sequence[Link], langs: Collection[Lang]
+) -> Iterator[dict[Lang, str]]:
+    """Links in a row that name different languages; of each, those in `langs`."""
+    named: set[object] = set()
+    group: dict[Lang, str] = {}
+    for link in links:
+        if link.rel is not None:
+            continue
+        name = link.hreflang or (link.anchor and switcher_languages(link.anchor))
+        if not name or name in named:
+            yield group
+            named, group = set(), {}
+        if name:
+            named.add(name)
+            lang = declared_language(link, langs)
+            if lang in langs:
+                group[lang] = link.url
+    yield group

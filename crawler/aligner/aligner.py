@@ -43,7 +43,7 @@ from crawler.data import (
 from crawler.extract.document import Reading
 from crawler.groups import group_key
 from crawler.protocols import CandidateGenerator
-from crawler.switchers import declared_versions
+from crawler.switchers import declared_versions, versions_of_others
 
 # A site's pages are compared by content when it has so many, and again whenever it has
 # doubled: all looks together cost twice what the last one costs.
@@ -148,8 +148,8 @@ class Aligner:
         A URL that was added before changes nothing, unless its text is another one:
         then the text with the smaller digest counts, in whatever order they came.
         """
+        self._hear(document)
         if document.lang not in self.langs:
-            self._hear(document)
             self.counts["align/dropped/language"] += 1
             return None
         features, running = self._featurizer.featurize(document), self._running
@@ -232,12 +232,19 @@ class Aligner:
         self.store.close()
 
     def _hear(self, document: Document) -> None:
-        """Take what a page in a third language declares of both versions of a page."""
-        src, trg = (
-            declared_versions(document.links, lang, self.langs) for lang in self.langs
-        )
-        if len(src) == 1 and trg:
-            self.store.declare(src[0], trg)
+        """Take what a page declares of other pages (`versions_of_others`).
+
+        A page in a third language may declare its own version in either language.
+        """
+        for listed in versions_of_others(document.links, document.url, self.langs):
+            self.store.declare(listed[self.langs.src], [listed[self.langs.trg]])
+        if document.lang not in self.langs:
+            src, trg = (
+                declared_versions(document.links, lang, self.langs)
+                for lang in self.langs
+            )
+            if len(src) == 1 and trg:
+                self.store.declare(src[0], trg)
 
     def _provisional(self, added: Sequence[AddedPage]) -> list[list[PairScore]]:
         """Of each page's candidates the best, if it is good enough and new."""

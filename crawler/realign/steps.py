@@ -30,7 +30,7 @@ from crawler.extract.plain import build_text_document
 from crawler.groups import group_key
 from crawler.protocols import LanguageDetector
 from crawler.realign.records import PageRecord, Versions, decode, encode
-from crawler.switchers import declared_versions
+from crawler.switchers import declared_versions, versions_of_others
 from crawler.urls import hash64, site_of
 from crawler.warc.inputs import Piece, Revisit, Revisits, read_piece
 from crawler.warc.text_columns import PlainText
@@ -113,12 +113,19 @@ class Extractor:
             yield PageRecord(group, lang, page, encode(features, said))
         else:
             counts["align/dropped/language"] += 1
+        listed = versions_of_others(document.links, document.url, self.langs)
+        others = [
+            Versions(None, {lang: (url,) for lang, url in urls.items()})
+            for urls in listed
+        ]
         if len(said.urls) > 1:  # a page in a third language may know both versions
+            others.append(said)
+        for versions in others:
             groups = {
-                group_key(site_of(u[0])) for u in said.urls.values() if len(u) == 1
+                group_key(site_of(u[0])) for u in versions.urls.values() if len(u) == 1
             }
             for group in sorted(groups):
-                yield PageRecord(group, None, None, encode(None, said))
+                yield PageRecord(group, None, None, encode(None, versions))
 
 
 @dataclass(slots=True)

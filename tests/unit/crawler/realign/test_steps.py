@@ -47,7 +47,7 @@ def added(pages: list[Page], langs: LangPair = LANGS) -> list[PairScore]:
     """The pairs of an aligner that had the pages one by one, as in a crawl."""
     with Aligner(langs) as aligner:
         for page in pages:
-            take_in(aligner, [read_page(page)])
+            take_in(aligner, [read_page(page, langs=tuple(langs))])
         return aligner.finish()
 
 
@@ -74,6 +74,27 @@ def test_declarations_of_a_page_in_a_third_language_count():
     records = records_of(list(site.pages()))
     assert {record.lang for record in records} == {None, "en", "is"}
     assert paired(records) == added(list(site.pages()))
+
+
+def test_a_list_of_documents_in_both_languages_says_which_are_pairs():
+    # pages of a few words, no language in a URL, no menu: of one only the list tells
+    site = build_site(
+        style="slug", concepts=8, switcher="none", words=6, untranslated=0.0
+    )
+    gold = sorted(site.gold("en", "is"))
+    rows = [
+        f"<li>{n} <a href='{src}'>English</a> <a href='{trg}'>Íslenska</a></li>"
+        for n, (src, trg) in enumerate(gold)
+    ]
+    text = f"<p>All reports of the town, in both languages.</p><ul>{''.join(rows)}</ul>"
+    pages = list(site.pages())
+    html = (("content-type", "text/html; charset=utf-8"),)
+    url = f"https://{site.host}/reports/"
+    pages.append(Page(url, 200, html, text.encode(), pages[0].fetched_at))
+    pairs = paired(records_of(pages))
+    assert pairs == added(pages)
+    assert {(p.src_url, p.trg_url) for p in pairs} == site.gold("en", "is")
+    assert len(paired(records_of(pages[:-1]))) < len(gold)
 
 
 def test_the_order_of_records_does_not_matter():
