@@ -46,7 +46,6 @@ from benchmarks.degrade import first_words, half_of_blocks, main_text
 from benchmarks.machine import machine
 from crawler.aligner.aligner import Aligner, take_in
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.features import Featurizer
 from crawler.aligner.profile import AlignProfile, GateConfig
 from crawler.config import load_profile
 from crawler.data import Document, LangPair, PairScore
@@ -175,11 +174,9 @@ def align(
 ) -> tuple[list[PairScore], float]:
     """The final pairs, and the processor seconds that they took."""
     start = time.process_time()
-    featurizer = Featurizer(langs)
     with Aligner(langs, profile, known=known) as aligner:
         for document in documents:
-            if document.lang in langs:
-                aligner.store.put(featurizer.featurize(document))
+            aligner.put(document)
         found = aligner.finish()
     return found, time.process_time() - start
 
@@ -294,10 +291,9 @@ def chosen_pools(folder: Path, names: Sequence[str]) -> Iterator[tuple[Path, Lan
 
 def lexicon_of(documents: Sequence[Document], langs: LangPair) -> Lexicon | None:
     """What a site teaches."""
-    featurizer = Featurizer(langs)
     with Aligner(langs) as aligner:
         for document in documents:
-            aligner.store.put(featurizer.featurize(document))
+            aligner.put(document)
         aligner.finish()
         return aligner.lexicon
 

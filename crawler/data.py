@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.errors import LanguageError
 from crawler.languages import language_of
@@ -217,6 +217,16 @@ class PageFacts:
     prose: str | None = None  # digest of its sentences alone; None: too few
 
 
+class Markup(NamedTuple):
+    """A part of a page as one sequence; see `Document`."""
+
+    tokens: tuple[str, ...] = ()
+    chunks: tuple[str, ...] = ()
+
+
+NO_MARKUP = Markup()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """A page as text with a language, the unit that the aligner works on.
@@ -240,6 +250,7 @@ class Document:
     images: tuple[str, ...] = ()  # file names, at most 64
     # digest of its sentences alone, numbers left out; None: too few
     prose: str | None = None
+    head: Markup = NO_MARKUP  # what stands before the body, cut at 500 tokens
 
     @property
     def facts(self) -> PageFacts:

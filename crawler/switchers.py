@@ -156,6 +156,6 @@ def _groups(
         if name:
             named.add(name)
             lang = declared_language(link, langs)
-            if lang in langs:
+            if lang is not None and lang in langs:
                 group[lang] = link.url
     yield group

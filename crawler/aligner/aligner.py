@@ -87,7 +87,7 @@ class Aligner:
         self.profile = profile or AlignProfile()
         self.counts: Counter[str] = Counter()
         self._path = store
-        self._featurizer = Featurizer(langs)
+        self._featurizer = Featurizer(langs, head=self.profile.head)
         self._added = Counter[str]()  # site → pages since this object was made
 
     def open(self) -> Self:

@@ -18,7 +18,7 @@ import numpy as np
 import xxhash
 
 from crawler.aligner.words import BREAK, BREAK_ID, WordIds, dense_characters
-from crawler.data import Document, LangPair, PageFeatures
+from crawler.data import NO_MARKUP, Document, LangPair, PageFeatures
 from crawler.extract.tags import VOID
 from crawler.extract.text import BOILERPLATE, INLINE
 from crawler.handles import handle_of
@@ -106,10 +106,15 @@ def _block_runs(markup: bytes) -> Iterator[tuple[int, bool, bool]]:
 
 
 class Featurizer:
-    """Makes the features of pages for one language pair."""
+    """Makes the features of pages for one language pair.
 
-    def __init__(self, langs: LangPair) -> None:
+    `head`: the markup that is compared begins with the head of the page, as in Resnik &
+    Smith (2003), not with its body.
+    """
+
+    def __init__(self, langs: LangPair, *, head: bool = False) -> None:
         self.langs = langs
+        self.head = head
         self.word_ids = WordIds()
 
     def featurize(self, document: Document) -> PageFeatures:
@@ -132,7 +137,9 @@ class Featurizer:
             read = [block[0] for block in blocks]
         words, block_words = self._words(read, len(blocks))
         dense = dense_characters("".join(document.chunks))
-        tokens = markup[:MAX_TOKENS]
+        head = document.head if self.head else NO_MARKUP
+        tokens = (bytes(map(_BYTES.__getitem__, head.tokens)) + markup)[:MAX_TOKENS]
+        lengths = [len(chunk) - chunk.count(" ") for chunk in head.chunks] + sizes
         return PageFeatures(
             url=document.url,
             site=document.site,
@@ -146,7 +153,7 @@ class Featurizer:
             block_words=block_words,
             block_sizes=_uint16([b[1] for b in blocks]),
             markup=tokens,
-            chunk_lengths=_uint16(sizes[: tokens.count(_CHUNK)]),
+            chunk_lengths=_uint16(lengths[: tokens.count(_CHUNK)]),
             outlinks=self._outlinks(document),
             images=_id_set(document.images),
             declared=declared_versions(

@@ -50,6 +50,8 @@ SHORT_NAMES: Mapping[Kind, Mapping[str, str]] = {
         "overlap": "scorers.overlap.OverlapScorer",
         "strand": "scorers.strand.StrandScorer",
         "tsim": "scorers.tsim.TsimScorer",
+        "tsim_cardinality": "scorers.bipartite.TsimCardinality",
+        "tsim_weighted": "scorers.bipartite.TsimWeighted",
     },
     "model": {
         "cosine": "scorers.combine.cosine",

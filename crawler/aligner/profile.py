@@ -123,6 +123,9 @@ class AlignProfile:
     # The same for short pages, of which only names speak: where links are usual, a
     # handle alone is mostly that of placeholders.
     min_named_score: float = 0.8
+    # Is the head of a page part of the markup that is compared? Equal templates have
+    # equal heads, so it tells pages of a site apart no better.
+    head: bool = False
     gates: GateConfig = field(default_factory=GateConfig)
     boilerplate: BoilerplateConfig = field(default_factory=BoilerplateConfig)
     # Who proposes pairs by URLs and links.

@@ -5,12 +5,14 @@ short pages. It can be merged out of lexicons of earlier runs (lexicon.npz, or t
 directory) and dictionaries (MUSE, FreeDict's .tei, Apertium's .dix, JSON lines of
 Wiktionary, phrase tables of Moses, or text with a word, a tab and its translation a
 line). A translator is a command that answers each line in the second language with a
-line in the first; it gets the paragraphs of the pages that are given. Without --out the
-lexicon is only described.
+line in the first; it gets the paragraphs of the pages that are given. --cognates adds
+words of some pages that are written alike in both languages, by what the lexicon says
+of letters. Without --out the lexicon is only described.
 
 Example: bifocal lexicon words.tsv --langs en,eu --out L.npz
      or: bifocal lexicon runs/a runs/b eng-eus.tei --langs en,eu --prune 4 --out L.npz
      or: bifocal lexicon L.npz --langs en,eu --words house,etxe,cat,katu
+     or: bifocal lexicon L.npz --langs en,eu --cognates WARCS --out more.npz
      or: bifocal lexicon WARCS --translator "apertium -u eu-en" --langs en,eu --out ...
    then: bifocal align WARCS --langs en,eu --out DIR --lexicon L.npz
 """
@@ -40,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--min-count", type=float, default=0.0, help="drop links that were seen less"
     )
     parser.add_argument("--words", help="print the links between these words: a,b,c")
+    parser.add_argument(
+        "--cognates", nargs="+", metavar="WARC", help="add words of these pages"
+    )
     parser.add_argument("--translator", help="command: second language to first")
     parser.add_argument("--cache", help="file that keeps the translations")
 
@@ -52,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
 
     langs = LangPair.parse(args.langs)
     lexicon = _translated(args, langs) if args.translator else _merged(args, langs)
+    if args.cognates:
+        lexicon += _cognates(args.cognates, lexicon, langs)
     if args.prune or args.min_count:
         lexicon = lexicon.pruned(args.prune or len(lexicon), args.min_count)
     if args.out:
@@ -97,10 +104,23 @@ def _translated(args: argparse.Namespace, langs: LangPair) -> Lexicon:
 
     cache = Path(args.cache) if args.cache else None
     translator = Translator(shlex.split(args.translator), cache)
-    paragraphs = _paragraphs(args.paths, langs)
+    paragraphs = (t for lang, t in _paragraphs(args.paths, langs) if lang == langs.trg)
     lexicon = lexicon_from_translations(translator, paragraphs, langs)
     translator.close()
     return lexicon
+
+
+def _cognates(paths: Sequence[str], known: Lexicon, langs: LangPair) -> Lexicon:
+    """The words of some pages that are written alike."""
+    from collections import Counter
+
+    from crawler.aligner.bridges.cognates import cognates
+    from crawler.aligner.words import words_of
+
+    words: dict[str, Counter[str]] = {lang: Counter() for lang in langs}
+    for lang, text in _paragraphs(paths, langs):
+        words[lang].update(words_of(text.lower()))
+    return cognates(words[langs.src], words[langs.trg], known, langs)
 
 
 def _links(lexicon: Lexicon, words: Sequence[str]) -> Iterator[str]:
@@ -119,8 +139,8 @@ def _links(lexicon: Lexicon, words: Sequence[str]) -> Iterator[str]:
             yield f"{named[src]}\t{named[trg]}\t{count:.1f}\t{there:.2f}\t{back:.2f}"
 
 
-def _paragraphs(paths: Sequence[str], langs: LangPair) -> Iterator[str]:
-    """The paragraphs of the pages in the second language."""
+def _paragraphs(paths: Sequence[str], langs: LangPair) -> Iterator[tuple[str, str]]:
+    """The language and the text of each paragraph of the pages in both languages."""
     from functools import partial
 
     from crawler.extract.bounded import PageReader
@@ -131,7 +151,7 @@ def _paragraphs(paths: Sequence[str], langs: LangPair) -> Iterator[str]:
     reader = PageReader()
     for page in iter_pages(warc_files(paths)):
         document = reader.read(page.url, partial(read_page, page)).document
-        if document is not None and document.lang == langs.trg:
+        if document is not None and document.lang and document.lang in langs:
             for block in blocks_of(document.tokens, document.chunks):
                 if not block.boilerplate and " " in block.text:
-                    yield block.text
+                    yield document.lang, block.text

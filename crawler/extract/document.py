@@ -122,6 +122,7 @@ def _read_html(
         links=links,
         digest="",
         images=image_names(linear.elements),
+        head=linear.head,
     )
     others: list[Document] = []
     if detected.lang and detected.shares:

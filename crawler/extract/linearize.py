@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from crawler.data import NO_MARKUP, Markup
 from crawler.extract.furniture import is_furniture
 from crawler.extract.pieces import regular
 
@@ -36,6 +37,7 @@ _LANG = re.compile(r'(?:^| )(?:xml:)?lang="([^"]{2,35})"')
 # Twenty times the links that are taken from a page, each of half a KB.
 MAX_ELEMENTS = 100_000
 MAX_TITLE = 1000  # characters
+MAX_HEAD = 500  # tokens; most heads have less than a hundred
 
 
 class Element(NamedTuple):
@@ -56,6 +58,7 @@ class Linearized:
     title: str
     # what `lang` says of elements in the body: the place of a start tag in `tokens`
     langs: Mapping[int, str] = field(default_factory=dict)
+    head: Markup = NO_MARKUP  # of the body alone are `tokens` and `chunks`
 
     @property
     def lang(self) -> str | None:
@@ -94,6 +97,7 @@ def linearize(text: str) -> Linearized:  # noqa: PLR0915 - the hottest loop, in 
     chunks: list[str] = []
     elements: list[Element] = []
     langs: dict[int, str] = {}
+    head: list[tuple[str | None, str]] = []
     title = ""
     in_body = False
     anchor: tuple[str, dict[str, str]] | None = None  # the open <a>
@@ -135,9 +139,13 @@ def linearize(text: str) -> Linearized:  # noqa: PLR0915 - the hottest loop, in 
                     langs[len(tokens)] = said[1]
                 else:
                     silent[tag] = token
-        if token is not None and in_body:
+        if not in_body:
+            if len(head) < MAX_HEAD:
+                head.append((token, chunk[: 4 * MAX_TITLE]))
+            continue
+        if token is not None:
             tokens.append(asides.token(tag, token) if token in asides.marks else token)
-        if in_body and chunk and not chunk.isspace():
+        if chunk and not chunk.isspace():
             folded = _fold(chunk)
             if folded:
                 tokens.append(CHUNK)
@@ -146,7 +154,23 @@ def linearize(text: str) -> Linearized:  # noqa: PLR0915 - the hottest loop, in 
                     anchor_text.append(folded)
     if anchor:
         elements.append(_close(anchor, anchor_text))
-    return Linearized(tuple(tokens), tuple(chunks), tuple(elements), title, langs)
+    return Linearized(
+        tuple(tokens), tuple(chunks), tuple(elements), title, langs, _head(head)
+    )
+
+
+def _head(pieces: Iterable[tuple[str | None, str]]) -> Markup:
+    """The pieces before the body, linearized like the body."""
+    tokens: list[str] = []
+    chunks: list[str] = []
+    for token, chunk in pieces:
+        if token is not None:
+            tokens.append(token)
+        if text := _fold(chunk)[:MAX_TITLE]:
+            tokens.append(CHUNK)
+            chunks.append(text)
+    cut = tokens[:MAX_HEAD]
+    return Markup(tuple(cut), tuple(chunks[: cut.count(CHUNK)]))
 
 
 class _Asides:

@@ -107,6 +107,7 @@ class SparkCluster:
             pairs=self.pairs,
             documents=self._documents,
             languages=self._languages,
+            head=self.profile.head,
             run=uuid4().hex,
         )
         self.records = self.by_group(splits.mapPartitions(read))
@@ -289,10 +290,11 @@ def _records(
     pairs: Sequence[LangPair],
     documents: bool,
     languages: DetectorConfig,
+    head: bool,
     run: str,
 ) -> Iterator[tuple[_Key, Any]]:
     """The records of some pieces, for each pair of languages that they concern."""
-    extractor = Extractor(langs, documents=documents, languages=languages)
+    extractor = Extractor(langs, documents=documents, languages=languages, head=head)
     wanted: Revisits | None = None if revisits is None else revisits.value
     for piece in pieces:
         extraction = Extraction()

@@ -41,7 +41,7 @@ from crawler.warc.text_columns import PlainText
 class Extractor:
     """Pages to records, for any number of languages at once.
 
-    `documents`: read PDF and office files, too.
+    `documents`: read PDF and office files, too. `head`: see `Featurizer`.
     """
 
     def __init__(
@@ -50,8 +50,10 @@ class Extractor:
         *,
         documents: bool = False,
         languages: DetectorConfig | None = None,
+        head: bool = False,
     ) -> None:
         self.langs = tuple(langs)
+        self._head = head
         self._documents = documents
         self._languages = languages
 
@@ -62,7 +64,10 @@ class Extractor:
     @cached_property
     def _featurizers(self) -> dict[Lang, Featurizer]:
         return {
-            lang: Featurizer(LangPair(lang, next(o for o in self.langs if o != lang)))
+            lang: Featurizer(
+                LangPair(lang, next(o for o in self.langs if o != lang)),
+                head=self._head,
+            )
             for lang in self.langs
         }
 

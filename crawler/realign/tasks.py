@@ -55,10 +55,10 @@ def lexicon_of(path: Path) -> Path:
 
 @lru_cache(1)
 def _extractor(
-    langs: tuple[Lang, ...], documents: bool, languages: DetectorConfig
+    langs: tuple[Lang, ...], documents: bool, languages: DetectorConfig, head: bool
 ) -> Extractor:
     return Extractor(
-        langs, documents=documents, languages=languages
+        langs, documents=documents, languages=languages, head=head
     )  # it remembers words
 
 
@@ -74,7 +74,9 @@ def extract_piece(
     """Write the records of a piece; returns its bytes and pages."""
     extraction = Extraction()
     wanted = _revisits(revisits, revisits.stat().st_mtime_ns) if revisits else None
-    extractor = _extractor(request.langs, request.documents, request.languages)
+    extractor = _extractor(
+        request.langs, request.documents, request.languages, request.profile.head
+    )
     note = ReadingNote.open(path.with_suffix(".reading"), PATIENT)
     reader = PageReader(note=note, tries=True)
     records = extract(piece, extractor, extraction, wanted, reader)

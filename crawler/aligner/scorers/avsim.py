@@ -68,7 +68,7 @@ class AvsimScorer:
     def _avsim(self, pairs: Sequence[CandidatePair]) -> list[float]:
         pages, ends = sides_of(pairs)
         sides = BlockWords.of(pages[0]), BlockWords.of(pages[1])
-        pair, *words = self.links.between(sides[0].words, sides[1].words, ends)
+        pair, *words, _ = self.links.between(sides[0].words, sides[1].words, ends)
         shapes = [sides[n].blocks[ends[:, n]].tolist() for n in (0, 1)]
         found = [0.0] * len(pairs)
         for chosen in batches(list(zip(*shapes))):

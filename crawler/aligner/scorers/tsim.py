@@ -7,8 +7,8 @@ the first 500 words of each page are looked at.
 
 In: CandidatePair, boilerplate removed; a Lexicon. A word that the lexicon does not know
 may be linked to itself.  Out: tsim.score.
-Differs from the paper: it matches words by a maximum cardinality bipartite matching,
-which takes longer, and of which greedy linking finds at least half.
+See also: `bipartite`, the best matching instead of the greedy one, as the paper defines
+tsim; greedy linking, which it measures with, finds at least half of its links.
 """
 
 from __future__ import annotations
@@ -126,11 +126,11 @@ class LinkTable:
 
     def between(
         self, src: PageWords, trg: PageWords, ends: Numbers
-    ) -> tuple[Numbers, Numbers, Numbers]:
-        """(pair, word of src, word of trg) of all possible links, best first.
+    ) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """(pair, word of src, word of trg, rank) of all possible links, best first.
 
         `ends` has the (src page, trg page) of each pair. A word that both pages have is
-        linked to itself with the least weight of all.
+        linked to itself with the least weight of all: its rank is that of no entry.
         """
         place, known = places_in(self.src, src.words)
         first, last = self.starts[place], self.starts[place + 1]
@@ -167,6 +167,7 @@ class LinkTable:
             pairs[order],
             np.concatenate([word[hit], same_src])[order],
             np.concatenate([found[hits], same_trg])[order],
+            ranks[order],
         )
 
 
@@ -193,7 +194,7 @@ def competitive(
     all of these are made at once, in all pairs, and again of what is left.
     """
     pages = PageWords.of(src), PageWords.of(trg)
-    pair, *words = links.between(*pages, ends)
+    pair, *words, _ = links.between(*pages, ends)
     left, places = [], []
     for side, mine, of_pair in zip(pages, words, ends.T):
         lengths = side.lengths[of_pair]
@@ -212,7 +213,10 @@ def competitive(
         linked += np.bincount(pair[best], count, len(ends))
         still = np.flatnonzero(np.minimum(left[0][one], left[1][other]))
         pair, one, other = pair[still], one[still], other[still]
-    return [_share(n, of) for n, of in zip(linked.tolist(), sizes.sum(axis=1).tolist())]
+    return [
+        share_of_links(n, of)
+        for n, of in zip(linked.tolist(), sizes.sum(axis=1).tolist())
+    ]
 
 
 def _is_first(numbers: Numbers, size: int) -> NDArray[np.bool_]:
@@ -224,6 +228,6 @@ def _is_first(numbers: Numbers, size: int) -> NDArray[np.bool_]:
     return is_first
 
 
-def _share(linked: float, words: int) -> float:
+def share_of_links(linked: float, words: int) -> float:
     """Two-word links over all links; a word left over has a link to NULL."""
     return linked / (words - linked) if words else 0.0

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -39,6 +39,22 @@ def features(html: str):
             digest=page.digest,
         )
     )
+
+
+def test_the_head_is_part_of_the_markup_where_a_profile_wants_it():
+    html = "<title>A town</title><meta name=a><body><p>Ships come and go.</p>"
+    page = document(html)
+    assert page.head.chunks == ("A town",)
+    assert {"<title", "", "<meta"} <= {*page.head.tokens}
+    pair = LangPair("en", "is")
+    page = replace(page, lang="en")
+    alone, whole = (
+        Featurizer(pair, head=head).featurize(page) for head in (False, True)
+    )
+    heading = len(page.head.tokens)
+    assert whole.markup[heading:] == alone.markup
+    assert whole.chunk_lengths.tolist() == [5, *alone.chunk_lengths.tolist()]
+    assert whole.words.tolist() == alone.words.tolist()
 
 
 def test_packed_values_are_unpacked_unchanged():

@@ -5,6 +5,7 @@ from pathlib import Path
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.cli import main
 from crawler.data import LangPair
+from tests.worlds import build_site, write_warc
 
 
 def test_a_dictionary_becomes_a_lexicon_to_start_with(tmp_path, capsys):
@@ -39,3 +40,20 @@ def test_lexicons_and_dictionaries_are_merged_pruned_and_asked(tmp_path, capsys)
         ["cat", "katu", "1.0"],
         ["house", "etxe", "2.0"],
     ]
+
+
+def test_words_that_are_written_alike_become_entries(tmp_path, capsys):
+    site = build_site(langs=("en", "is"), concepts=30)
+    write_warc(tmp_path / "site.warc.gz", site.pages())
+    words = tmp_path / "words.tsv"
+    words.write_text("house\thús\nschool\tskóli\n")
+    given = [str(words), "--langs", "en,is"]
+    main(["lexicon", *given, "--out", str(tmp_path / "alone.npz")])
+    cognates = ["--cognates", str(tmp_path / "site.warc.gz")]
+    main(["lexicon", *given, *cognates, "--out", str(tmp_path / "more.npz")])
+    alone, more = (
+        Lexicon.load(tmp_path / name, LangPair("en", "is"))
+        for name in ("alone.npz", "more.npz")
+    )
+    assert len(more) > len(alone)
+    capsys.readouterr()
