@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -63,6 +64,14 @@ def find_models(paths: Iterable[Path]) -> Iterator[Installed]:
         if not found:
             raise ModelError(f"{path}: not a model (make one with `bifocal train`)")
         yield from found
+
+
+def load_model(path: Path, kind: str) -> Any:  # Any: a protocol of either kind
+    """The model that a file or folder is; ModelError if it is none of this kind."""
+    (model,) = find_models([path])
+    if model.kind != kind:
+        raise ModelError(f"{path}: a {model.kind} model where a {kind} model belongs")
+    return load_object(model.dotted_path)(model.path)
 
 
 def look_at(path: Path) -> Installed | None:

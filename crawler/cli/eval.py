@@ -3,10 +3,12 @@
 marks: DIR is a run with marks.tsv (`bifocal sample`, `bifocal review`). With --gold the
 marks of another run judge this one: of what was marked right, how much has it?
 wmt16: the WMT16 document alignment task. DIR holds its .lett.gz files and train.pairs.
+With --urls a URL model pairs its pages by their addresses alone.
 
 Example: bifocal eval marks runs/is1
 Example: bifocal eval marks runs/is2 --gold runs/is1/marks.tsv
 Example: bifocal eval wmt16 lett.train --langs en,fr
+Example: bifocal eval wmt16 lett.train --urls models/weights/url_pair.npz
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gold", metavar="TSV", help="of marks: those of another run")
     parser.add_argument("--langs", default="en,fr", help="of wmt16 (%(default)s)")
     parser.add_argument("--profile", help="of wmt16: a TOML file of settings/align")
+    parser.add_argument(
+        "--urls", metavar="MODEL", help="of wmt16: a URL-pair model (bifocal models)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,10 +67,14 @@ def _wmt16(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from crawler.aligner.profile import AlignProfile
-    from crawler.config import load_profile
+    from crawler.config import load_object, load_profile
     from crawler.data import LangPair
     from crawler.realign.wmt16 import evaluate
 
     profile = load_profile(AlignProfile, args.profile)
-    print(evaluate(Path(args.folder), LangPair.parse(args.langs), profile))
+    urls = None
+    if args.urls:  # the crawler names the package of models and does not import it
+        load_model = load_object("models.installed.load_model")
+        urls = load_model(Path(args.urls), "pair")
+    print(evaluate(Path(args.folder), LangPair.parse(args.langs), profile, urls))
     return 0

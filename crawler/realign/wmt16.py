@@ -13,6 +13,9 @@ the 1-1 rule:
 
 - N best: the trg page is among the N best partners of the src page.
 - 80 %: it is the best, or 80 % of its words are those of the best.
+
+With a URL model the pages of a site are paired by their URLs alone, as the baseline of
+the task does: every page of one language with every one of the other.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from heapq import heappush, heappushpop
+from itertools import islice
 from pathlib import Path
 
 from rapidfuzz.distance import Levenshtein
@@ -31,6 +36,7 @@ from crawler.aligner.profile import AlignProfile
 from crawler.data import Document, LangPair, PairScore
 from crawler.errors import RunDirError
 from crawler.extract.document import build_document
+from crawler.protocols import UrlPairModel
 from crawler.urls import canonicalize
 from crawler.warc.lett import LettPage, read_lett
 
@@ -39,6 +45,10 @@ _SIMILAR = 0.95
 _OVERLAP = 0.8
 _N_BEST = (1, 3, 10)
 _COMPARED = 20_000  # characters; the time of a comparison grows with the square
+_AT_ONCE = 100_000  # pairs of URLs that a model is asked about together
+_KEPT = (
+    50  # partners of a page by URL that are looked at; 1-1 rarely asks for the third
+)
 
 Urls = tuple[str, str]  # src, trg
 
@@ -70,10 +80,24 @@ class Wmt16Result:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The pairs of a site: all that were scored, and those that were accepted."""
+
+    scores: Sequence[PairScore]
+    accepted: AbstractSet[Urls]
+
+
 def evaluate(
-    folder: Path, langs: LangPair, profile: AlignProfile | None = None
+    folder: Path,
+    langs: LangPair,
+    profile: AlignProfile | None = None,
+    urls: UrlPairModel | None = None,
 ) -> Wmt16Result:
-    """Align every site of a folder and count; RunDirError if something is missing."""
+    """Pair the pages of every site of a folder, and count; see the module.
+
+    `urls`: by this model alone. RunDirError if something is missing.
+    """
     files = sorted([*folder.glob("*.lett"), *folder.glob("*.lett.gz")])
     lists = sorted(folder.glob("*.pairs"))
     if not files or not lists:
@@ -91,14 +115,10 @@ def evaluate(
     for pages in sites.values():
         mine = {page.url: page.text for page in pages}
         true = {pair for pair in gold if pair[0] in mine and pair[1] in mine}
-        with Aligner(langs, profile) as aligner:
-            for document in _documents(pages, langs):
-                aligner.add(document)
-            site = aligner.align(_SITE)
-        scores = list(site.scores.values())
+        found = _by_urls(pages, langs, urls) if urls else _by_all(pages, langs, profile)
+        scores, accepted = found.scores, found.accepted
         stages["both pages there"] += len(true)
         stages["scored"] += len(true & {(s.src_url, s.trg_url) for s in scores})
-        accepted = {(pair.src_url, pair.trg_url) for pair in site.pairs}
         official += len(true & accepted)
         partners = best_first(scores)
         for n in n_best:
@@ -110,6 +130,43 @@ def evaluate(
         )
         soft += sum(pair in accepted or _similar(pair, accepted, mine) for pair in true)
     return Wmt16Result(len(gold), stages, official, soft, n_best, overlapping, counts)
+
+
+def _by_all(
+    pages: Sequence[LettPage], langs: LangPair, profile: AlignProfile | None
+) -> Found:
+    """By the aligner."""
+    with Aligner(langs, profile) as aligner:
+        for document in _documents(pages, langs):
+            aligner.add(document)
+        site = aligner.align(_SITE)
+    accepted = {(pair.src_url, pair.trg_url) for pair in site.pairs}
+    return Found(list(site.scores.values()), accepted)
+
+
+def _by_urls(pages: Sequence[LettPage], langs: LangPair, model: UrlPairModel) -> Found:
+    """By a URL model: the best partners of each page, and of these one to one."""
+    src, trg = ([page.url for page in pages if page.lang == lang] for lang in langs)
+    best: defaultdict[str, list[tuple[float, str, str]]] = defaultdict(list)
+    pairs = ((one, other) for one in src for other in trg)
+    while batch := list(islice(pairs, _AT_ONCE)):
+        for (one, other), p in zip(batch, model.predict(batch)):
+            for end in (one, other):
+                push = heappush if len(best[end]) < _KEPT else heappushpop
+                push(best[end], (p, one, other))
+    kept = {scored for ranked in best.values() for scored in ranked}
+    scores = [
+        PairScore(one, other, p, {})
+        for p, one, other in sorted(kept, key=lambda s: (-s[0], s[1], s[2]))
+    ]
+    taken: set[str] = set()
+    accepted: set[Urls] = set()
+    for score in scores:
+        ends = score.src_url, score.trg_url
+        if taken.isdisjoint(ends):
+            taken.update(ends)
+            accepted.add(ends)
+    return Found(scores, accepted)
 
 
 def _pages(file: Path, counts: Counter[str]) -> Iterator[LettPage]:

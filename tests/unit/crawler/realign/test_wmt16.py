@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +75,36 @@ def test_the_verb_prints_each_rule_with_its_share(task, capsys):
     assert f"{len(gold)} true pairs" in output
     assert "found, official rule" in output
     assert "100.00%" in output
+
+
+def test_a_url_model_pairs_the_pages_by_their_addresses_alone(task, capsys):
+    folder, gold = task
+    weights = str(Path(__file__).parents[4] / "models/weights/url_pair.npz")
+    assert main(["eval", "wmt16", str(folder), "--urls", weights]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rules = {line[:28].strip(): int(line[28:].split()[0]) for line in lines[1:]}
+    assert rules["found, official rule"] == rules["found, soft rule"] == len(gold)
+    assert rules["found, 1 best"] <= rules["found, 10 best"] == len(gold)
+
+
+def test_a_url_model_knows_nothing_of_the_pages(task):
+    class Constant:
+        def predict(self, pairs):
+            return [0.5] * len(pairs)
+
+    folder, gold = task
+    result = evaluate(folder, LANGS, urls=Constant())
+    # ties go by address, one to one, whatever the pages say
+    ends = [sorted(side) for side in zip(*gold)]
+    assert result.official == len({*zip(*ends)} & gold)
+    assert result.stages["scored"] == len(gold)
+
+
+def test_a_model_of_the_other_kind_is_refused(task, capsys):
+    folder, _ = task
+    weights = str(Path(__file__).parents[4] / "models/weights/url_language.npz")
+    assert main(["eval", "wmt16", str(folder), "--urls", weights]) != 0
+    assert "a language model where a pair model belongs" in capsys.readouterr().err
 
 
 def test_a_folder_without_data_says_what_is_expected(tmp_path):
