@@ -3,25 +3,34 @@
     python -m benchmarks.papers pools POOLS     content only: no URL, no link
     python -m benchmarks.papers sites WORLDS    recorded sites as they are
     python -m benchmarks.papers strand WORLDS   Resnik & Smith's (2003) experiments
+    python -m benchmarks.papers uszkoreit WORLDS   figure 2 of Uszkoreit et al. (2010)
 
 Behind the folder sites or pools may be named; the figures of all others then stay. The
 folders are those of `aligner_quality`. Results go to benchmarks/results/papers_*.json.
 
 The papers translate by resources of their own; here each is given the lexicon that the
 default has learned on the same pages. settings/align says what the systems are.
+Precision is that of Uszkoreit et al. (2010, section 4): of the matching pairs and the
+touching ones, which are wrong and have a page of which the truth knows a partner.
 
 `strand`: the pairs that URLs and links name, on all sites together, are judged by the
 manual thresholds and, in three folds, by a decision tree on dp, n, r and p, and on the
-same and tsim (sections 2.2.1, 2.2.2, 3.2.2). Cohen's kappa is of a system and the truth
-(the paper's: of a system and people).
+same and tsim (sections 2.2.1, 2.2.2, 3.2.2). tsim alone, above 0.15, decides by greedy
+linking, with cognates in the lexicon, and by both best matchings (section 3.1). Cohen's
+kappa is of a system and the truth (the paper's: of a system and people).
+
+`uszkoreit`: the system with other orders of n-grams, and with other thresholds, on the
+first pair of languages of each site.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from statistics import mean
 
@@ -35,6 +44,7 @@ from benchmarks.aligner_quality import (
     align,
     chosen_pools,
     harmonic_mean,
+    has_partner,
     is_among,
     lexicon_of,
     measure,
@@ -42,10 +52,13 @@ from benchmarks.aligner_quality import (
     read_truth,
 )
 from benchmarks.machine import machine
+from crawler.aligner.bridges.cognates import cognates
+from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.profile import AlignProfile
 from crawler.aligner.scorers.combine import Thresholds
+from crawler.aligner.words import words_of
 from crawler.config import Plugin, load_profile
-from crawler.data import Document, LangPair
+from crawler.data import Document, LangPair, PairScore
 from crawler.extract.document import read_page
 from crawler.reports.quality import Gold, judge_pairs
 from crawler.warc.reader import iter_pages
@@ -54,6 +67,9 @@ from training.align_weights import TREE_FEATURES
 RESULTS = Path(__file__).parent / "results"
 SYSTEMS = Path(__file__).parents[1] / "settings" / "align"
 FOLDS = 3
+ORDERS = (2, 3, 4, 5)  # figure 2
+THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
+TSIM = 0.15  # section 3.2.2 of Resnik & Smith (2003)
 
 Figures = dict[str, float]
 Rows = Iterator[tuple[str, Figures]]
@@ -80,18 +96,50 @@ def sites(worlds: Path, names: Sequence[str]) -> Rows:
         for name, profile in systems():
             known = None if name == "default" else lexicon
             found, seconds = align(documents, langs, profile, known)
-            judged = judge_pairs(found, gold)
-            wrong = [pair for pair in judged.wrong if not is_among(pair, doubtful)]
-            precision = judged.right / max(judged.right + len(wrong), 1)
+            figures = _judged(found, gold, doubtful)
+            yield f"{title} {name}", figures | {"seconds": round(seconds, 1)}
+
+
+def _judged(found: Sequence[PairScore], gold: Gold, doubtful: Gold) -> Figures:
+    """Precision over matching and touching pairs, recall, and F1."""
+    judged = judge_pairs(found, gold)
+    touching = [
+        pair
+        for pair in judged.wrong
+        if has_partner(pair, gold) and not is_among(pair, doubtful)
+    ]
+    precision = judged.right / max(judged.right + len(touching), 1)
+    return {
+        "precision": round(precision, 3),
+        "recall": round(judged.recall, 3),
+        "f1": round(harmonic_mean(precision, judged.recall), 3),
+    }
+
+
+def uszkoreit(worlds: Path, names: Sequence[str]) -> Rows:
+    """F1 by the orders of matching and scoring n-grams, and by the threshold."""
+    profile = load_profile(AlignProfile, SYSTEMS / "uszkoreit2010.toml")
+    options = profile.search.options
+    seen = set()
+    for title, documents, langs, (gold, doubtful) in recorded(worlds, names):
+        if title.split()[0] in seen:
+            continue
+        seen.add(title.split()[0])
+        lexicon = lexicon_of(documents, langs)
+        for matching, scoring in product(ORDERS, ORDERS):
+            orders = {"matching_order": matching, "scoring_order": scoring}
+            search = Plugin(profile.search.use, {**options, **orders})
+            found, _ = align(documents, langs, replace(profile, search=search), lexicon)
             yield (
-                f"{title} {name}",
-                {
-                    "precision": round(precision, 3),
-                    "recall": round(judged.recall, 3),
-                    "f1": round(harmonic_mean(precision, judged.recall), 3),
-                    "seconds": round(seconds, 1),
-                },
+                f"{title} matching{matching},scoring{scoring}",
+                _judged(found, gold, doubtful),
             )
+        search = Plugin(profile.search.use, {**options, "min_cosine": 0.0})
+        every = replace(profile, search=search, min_score=0.0)
+        found, _ = align(documents, langs, every, lexicon)
+        for threshold in THRESHOLDS:
+            kept = [pair for pair in found if pair.score >= threshold]
+            yield f"{title} threshold{threshold}", _judged(kept, gold, doubtful)
 
 
 def systems() -> Iterator[tuple[str, AlignProfile]]:
@@ -115,10 +163,9 @@ def recorded(
         ]
         for pair in pairs:
             langs = LangPair.parse(pair.replace("-", ","))
-            mine = [document for document in documents if document.lang in langs]
             yield (
                 f"{site} {pair}",
-                mine,
+                documents,
                 langs,
                 read_truth(worlds / "truth", site, langs),
             )
@@ -132,6 +179,7 @@ class Named:
     """The pairs that URLs and links name."""
 
     features: NDArray[np.float64]  # (pairs, dp n r p tsim)
+    tsim: Mapping[str, NDArray[np.float64]]  # by other definitions; (pairs,) each
     right: NDArray[np.bool_]  # (pairs,)
 
 
@@ -145,6 +193,8 @@ def strand(worlds: Path, names: Sequence[str]) -> Rows:
     for title, tables in (("thresholds", shapes), ("thresholds, tsim", rows)):
         found = np.array([model.probability(row) > 0 for row in tables])
         yield title, _agreement(named.right, found)
+    for title, values in named.tsim.items():
+        yield f"tsim alone, {title}", _agreement(named.right, values > TSIM)
     for title, width in (("tree", len(columns) - 1), ("tree, tsim", len(columns))):
         found = np.zeros(len(named.right), bool)
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
@@ -167,17 +217,47 @@ def _named(worlds: Path, names: Sequence[str]) -> Named:
     all_pass = Plugin("thresholds", {"max_dp": 2.0, "max_p": 2.0})
     open_to_all = replace(profile, model=all_pass, min_score=-1.0)
     features, right = [], []
+    tsim: dict[str, list[float]] = {name: [] for name in _DEFINITIONS}
     for _, documents, langs, (gold, doubtful) in recorded(worlds, names):
-        found, _ = align(documents, langs, open_to_all, lexicon_of(documents, langs))
-        for pair in found:
+        # a small site teaches no lexicon: tsim is 0
+        lexicon = lexicon_of(documents, langs) or Lexicon.empty(langs)
+        more = lexicon + cognates(*_words(documents, langs), lexicon, langs)
+        values: dict[str, dict[tuple[str, str], PairScore]] = {}
+        for name, (plugin, with_cognates) in _DEFINITIONS.items():
+            scorers = replace(open_to_all.scorers, lexicon=(Plugin(plugin),))
+            found, _ = align(
+                documents,
+                langs,
+                replace(open_to_all, scorers=scorers),
+                more if with_cognates else lexicon,
+            )
+            values[name] = {(pair.src_url, pair.trg_url): pair for pair in found}
+        for ends, pair in values["greedy"].items():
             if is_among(pair, doubtful):
                 continue
-            names = TREE_FEATURES[
-                "lexicon"
-            ]  # a small site teaches no lexicon: tsim is 0
-            features.append([pair.features.get(name, 0.0) for name in names])
-            right.append((pair.src_url, pair.trg_url) in gold.pairs)
-    return Named(np.array(features), np.array(right))
+            columns = TREE_FEATURES["lexicon"]
+            features.append([pair.features.get(name, 0.0) for name in columns])
+            right.append(ends in gold.pairs)
+            for name, of_pairs in values.items():
+                tsim[name].append(of_pairs[ends].features.get("tsim.score", 0.0))
+    others = {name: np.array(scores) for name, scores in tsim.items()}
+    return Named(np.array(features), others, np.array(right))
+
+
+# name → plug-in, and whether the lexicon has cognates as well
+_DEFINITIONS = {
+    "greedy": ("tsim", False),
+    "greedy, cognates": ("tsim", True),
+    "cardinality": ("tsim_cardinality", False),
+    "weighted": ("tsim_weighted", False),
+}
+
+
+def _words(documents: Sequence[Document], langs: LangPair) -> Iterator[Counter[str]]:
+    """How often each word comes in either language."""
+    for lang in langs:
+        texts = (" ".join(d.chunks).lower() for d in documents if d.lang == lang)
+        yield Counter(word for text in texts for word in words_of(text))
 
 
 def _agreement(right: NDArray[np.bool_], found: NDArray[np.bool_]) -> Figures:
@@ -212,6 +292,7 @@ KINDS: dict[str, Callable[[Path, Sequence[str]], Rows]] = {
     "pools": pools,
     "sites": sites,
     "strand": strand,
+    "uszkoreit": uszkoreit,
 }
 
 
