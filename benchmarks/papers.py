@@ -96,11 +96,11 @@ def sites(worlds: Path, names: Sequence[str]) -> Rows:
         for name, profile in systems():
             known = None if name == "default" else lexicon
             found, seconds = align(documents, langs, profile, known)
-            figures = _judged(found, gold, doubtful)
+            figures = judged(found, gold, doubtful)
             yield f"{title} {name}", figures | {"seconds": round(seconds, 1)}
 
 
-def _judged(found: Sequence[PairScore], gold: Gold, doubtful: Gold) -> Figures:
+def judged(found: Sequence[PairScore], gold: Gold, doubtful: Gold) -> Figures:
     """Precision over matching and touching pairs, recall, and F1."""
     judged = judge_pairs(found, gold)
     touching = [
@@ -132,14 +132,14 @@ def uszkoreit(worlds: Path, names: Sequence[str]) -> Rows:
             found, _ = align(documents, langs, replace(profile, search=search), lexicon)
             yield (
                 f"{title} matching{matching},scoring{scoring}",
-                _judged(found, gold, doubtful),
+                judged(found, gold, doubtful),
             )
         search = Plugin(profile.search.use, {**options, "min_cosine": 0.0})
         every = replace(profile, search=search, min_score=0.0)
         found, _ = align(documents, langs, every, lexicon)
         for threshold in THRESHOLDS:
             kept = [pair for pair in found if pair.score >= threshold]
-            yield f"{title} threshold{threshold}", _judged(kept, gold, doubtful)
+            yield f"{title} threshold{threshold}", judged(kept, gold, doubtful)
 
 
 def systems() -> Iterator[tuple[str, AlignProfile]]:

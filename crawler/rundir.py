@@ -9,6 +9,7 @@
     clusters.tsv.gz     versions of articles, if there are several pairs of languages
     lexicon.npz         words and their translations, learned from the pairs
     sentences.tsv.gz    sentence pairs of the document pairs
+    url_language.npz    weights that this crawl has adapted (ADAPT_AFTER)
     texts.sqlite        texts of pages, until their sentences are paired
     marks.tsv           what a person says of pairs and sentences
     stats.json          counters, written at the end of each session
@@ -71,6 +72,7 @@ class RunDir:
         self.pairs = self.path / "pairs.tsv.gz"
         self.clusters = self.path / "clusters.tsv.gz"
         self.lexicon = self.path / "lexicon.npz"
+        self.url_language = self.path / "url_language.npz"
         self.sentences = self.path / "sentences.tsv.gz"
         self.texts = self.path / "texts.sqlite"
         self.marks = self.path / "marks.tsv"

@@ -23,6 +23,7 @@ PAIR_WEIGHTS = ""  # of several pairs of languages: en-fi=3; else 1
 FRONTIER_MAX_DEPTH = 100  # clicks from a seed: an endless calendar, not a long manual
 URL_LANGUAGE_MODEL = "models.url_language.HashedUrlLanguageModel"
 URL_PAIR_MODEL = "models.url_pair.HashedUrlPairModel"
+ADAPT_AFTER = 0  # pages after which the language model learns from the crawl; 0: never
 LANGUAGE_DETECTOR = "cld2"  # or heliport, a fastText file, a class of your own
 LANGUAGE_SAMPLES = None  # CODE=FILE, …: texts in languages that it does not know
 LANGUAGE_GATE = True  # follow the links of pages in the two languages only

@@ -17,10 +17,11 @@ from typing import Any, Literal, cast
 
 from crawler.aligner.profile import AlignProfile
 from crawler.config import load_object, load_profile, to_table
+from crawler.crawl.adaptation import Adaptation, check_adaptable
 from crawler.crawl.child import Child, start_child, wants_process
 from crawler.crawl.crawl import Crawl
 from crawler.crawl.intake import Intake, IntakeConfig
-from crawler.crawl.log import CrawlLog
+from crawler.crawl.log import CrawlLog, Observer
 from crawler.crawl.page_process import AsyncIntake, InProcess, PageProcess
 from crawler.crawl.periodic import Clockwork, Periodic
 from crawler.crawl.politeness import Politeness
@@ -35,11 +36,11 @@ from crawler.frontier.entry import known_of
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
 from crawler.frontier.scorers.many_pairs import MaxOverPairs, SumOverPairs
-from crawler.frontier.scorers.remembered import RememberedLanguages
+from crawler.frontier.scorers.remembered import RememberedLanguages, remembered
 from crawler.frontier.site_yield import RunBudget, SiteBudget, SiteYield
 from crawler.frontier.snowball import Snowball
 from crawler.frontier.stores.open import open_frontier
-from crawler.protocols import LearningScorer, UrlScorer, Workers
+from crawler.protocols import LearningScorer, UrlLanguageModel, UrlScorer, Workers
 from crawler.rundir import RunDir
 from crawler.seeds import read_seeds
 from crawler.urls import without_password
@@ -76,7 +77,8 @@ def open_crawl(
     bounds = Scope(scope or read.scope)
     if child is None and wants_process(read):
         child = start_child(read)  # it starts while the models are read
-    scorer = build_scorer(read, wanted, counts)
+    languages = adaptable_model(read) if read.adapt_after else None
+    scorer = build_scorer(read, wanted, counts, languages)
     profile = load_profile(AlignProfile, read.align_profile)
     open_detector(  # a mistake is told before anything is written
         tuple(wanted), DetectorConfig(read.language_detector, read.language_samples)
@@ -86,6 +88,12 @@ def open_crawl(
     note = ReadingNote.open(run.reading)  # of a session that was killed
     note.close()
     intake, periodic = _open_intake(read, wanted, frontier, child)
+    observers: list[Observer] = []
+    if languages is not None:
+        load = load_object(read.url_language_model)
+        adaptation = Adaptation(read, languages, load, counts)
+        observers.append(adaptation)
+        periodic.append(adaptation)
     workers = frontier.workers
     run.describe(
         wanted,
@@ -116,7 +124,7 @@ def open_crawl(
         polite=Politeness.of(read),
         resumed=resumed,
         killers=note.killers,
-        observers=[log],
+        observers=[log, *observers],
         periodic=periodic,
     )
     intake.listen(done=crawl.commit, failed=crawl.fail)
@@ -233,11 +241,15 @@ def _other_runs(run: RunDir, shared: str) -> list[RunDir]:
 
 
 def build_scorer(
-    settings: CrawlSettings, wanted: WantedPairs, counts: Counter[str] | None = None
+    settings: CrawlSettings,
+    wanted: WantedPairs,
+    counts: Counter[str] | None = None,
+    languages: UrlLanguageModel | None = None,
 ) -> UrlScorer:
     """The scorer that URL_SCORER names, with the models that it asks for.
 
     One that asks for two languages is made for each wanted pair, if there are several.
+    `languages`: the language model; default: the one that the settings name.
     """
     path = settings.url_scorer
     kind = load_object(path)
@@ -249,7 +261,7 @@ def build_scorer(
     parts: dict[str, Any] = {"langs": wanted.only, "counts": counts}
     parts["max_urls"] = settings.scorer_max_urls
     if "language_model" in asked:
-        parts["language_model"] = build_model(settings, "language")
+        parts["language_model"] = languages or build_model(settings, "language")
     if "pair_model" in asked:
         parts["pair_model"] = build_model(settings, "pair")
 
@@ -267,7 +279,7 @@ def build_scorer(
     if wanted.only or "langs" not in asked:
         return build()
     if "language_model" in parts:
-        parts["language_model"] = RememberedLanguages(parts["language_model"])
+        parts["language_model"] = remembered(parts["language_model"])
     first, *_ = wanted.pairs
 
     def build_for(pair: LangPair) -> UrlScorer:
@@ -282,6 +294,18 @@ def build_scorer(
         wanted.weights(settings.pair_weights or ""),
         parts.get("language_model"),
     )
+
+
+def adaptable_model(settings: CrawlSettings) -> RememberedLanguages:
+    """The language model of a crawl that adapts it; a resumed run has its own weights.
+
+    Raises ProfileError if it cannot be adapted.
+    """
+    check_adaptable(settings.url_language_model)
+    weights = settings.run.url_language
+    if not weights.is_file():
+        return RememberedLanguages(build_model(settings, "language"))
+    return RememberedLanguages(load_object(settings.url_language_model)(weights))
 
 
 def build_model(settings: CrawlSettings, kind: Literal["language", "pair"]) -> Any:

@@ -45,6 +45,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     any_languages: str | None = None
     url_language_model: str
     url_language_model_dir: str | None = None
+    adapt_after: Count = 0
     url_pair_model: str
     url_pair_model_dir: str | None = None
     language_gate: bool

@@ -19,6 +19,7 @@ from pathlib import Path
 from crawler.data import Document, LangPair
 from crawler.errors import UsageError
 from crawler.extract.document import build_document
+from crawler.rundir import RunDir
 from crawler.urls import canonicalize
 from crawler.warc.reader import iter_pages
 from training.data.runs import run_pairs
@@ -121,10 +122,10 @@ def tables(source: str, counts: Counter[str], langs: LangPair | None) -> Tables:
         name = Path(path).name.split(".warc")[0]
         rows = read_pairs(Path(pairs), counts)
         return Tables(terms=site_terms(Path(path), rows, name, counts))
-    run = Path(source)
-    if not (run / "pairs.tsv.gz").exists():
+    run = RunDir(source)
+    if not run.pairs.exists():
         raise UsageError(
             f"{source}: no pairs.tsv.gz there (give run directories, or WARC=PAIRS.tsv)"
         )
     rows = run_pairs(run, counts)
-    return Tables(terms=site_terms(run / "warc", rows, run.name, counts))
+    return Tables(terms=site_terms(run.warc, rows, run.path.name, counts))

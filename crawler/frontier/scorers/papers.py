@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crawler.data import LangPair, Link, PageFacts, ScoredUrl
-from crawler.frontier.scorers.remembered import RememberedLanguages
+from crawler.frontier.scorers.remembered import remembered
 from crawler.protocols import UrlLanguageModel, UrlPairModel
 
 # Any constant: equal scores come out in the order in which they went in.
@@ -42,7 +42,7 @@ class ProductScorer:
     ) -> None:
         """Take the languages of the crawl and the two models."""
         self.langs = langs
-        self.language_model = RememberedLanguages(language_model)
+        self.language_model = remembered(language_model)
         self.pair_model = pair_model
 
     def score(self, source: PageFacts, links: Sequence[Link]) -> list[ScoredUrl]:

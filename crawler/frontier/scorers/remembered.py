@@ -19,6 +19,11 @@ class RememberedLanguages:
         self._model = model
         self._said: dict[str, Mapping[Lang, float]] = {}
 
+    def replace(self, model: UrlLanguageModel) -> None:
+        """Ask another model from now on, about every URL."""
+        self._model = model
+        self._said.clear()
+
     def predict(self, urls: Sequence[str]) -> list[Mapping[Lang, float]]:
         """P(language | URL), those that are new as one batch."""
         new = [url for url in dict.fromkeys(urls) if url not in self._said]
@@ -28,3 +33,10 @@ class RememberedLanguages:
         if new:
             self._said.update(zip(new, self._model.predict(new), strict=True))
         return [self._said[url] for url in urls]
+
+
+def remembered(model: UrlLanguageModel) -> RememberedLanguages:
+    """The model, wrapped once: it is not wrapped again."""
+    return (
+        model if isinstance(model, RememberedLanguages) else RememberedLanguages(model)
+    )
