@@ -15,7 +15,8 @@ downloaded", up to the pages that can be reached, relative to the oracle's. Orac
 `swap`, `paper` and `lookahead` come from the worlds' own simulate.py (with perfect
 knowledge of languages and pairs, where they need it). `focused_perfect` is the profile
 `focused` with models that are never wrong: what it lacks to 1 is the formula's, what
-`focused` lacks to it is the models'. Only pages count as downloads there; the area by
+`focused` lacks to it is the models'. `adaptive_guessing` is `adaptive` with the setting
+GUESS_ADDRESSES. Only pages count as downloads there; the area by
 requests counts redirects and errors too (robots.txt does not count), beside an oracle
 that pays for the first redirect of each kind that the site showed.
 
@@ -69,6 +70,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PROFILES = (
     *("breadth_first", "language_only", "focused", f"focused{PERFECT}", "adaptive"),
 )
+
+GUESSING = "_guessing"
 
 
 class Site:
@@ -297,8 +300,11 @@ def scorer_of(
     profile: str, langs: LangPair, models: tuple[UrlLanguageModel, UrlPairModel]
 ) -> tuple[UrlScorer, bool]:
     """The scorer of a profile, and whether its language gate is on."""
-    settings = import_module(f"settings.{profile.removesuffix(PERFECT)}")
+    name = profile.removesuffix(PERFECT).removesuffix(GUESSING)
+    settings = import_module(f"settings.{name}")
     kind = load_object(settings.URL_SCORER)
+    if profile.endswith(GUESSING):
+        return kind(langs, *models, guess=True), settings.LANGUAGE_GATE
     if settings.URL_SCORER.endswith("UniformScorer"):
         return kind(), settings.LANGUAGE_GATE
     return kind(langs, *models), settings.LANGUAGE_GATE

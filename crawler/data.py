@@ -95,6 +95,7 @@ class Rel(StrEnum):
     OPTION = "option"  # an entry of a select menu
     REFRESH = "refresh"
     COMPONENT = "component"  # an attribute of a custom element
+    GUESS = "guess"  # of no page: guessed by the crawl
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ FRONTIER_URL = None  # default: sqlite:RUN_DIR/frontier.sqlite; or memory:
 # characters, or of a page with more than 250 links, counts as several. Older ones keep
 # the score that they have.
 SCORER_MAX_URLS = 1_000_000
+GUESS_ADDRESSES = False  # True: ask for versions that no page links to (`adaptive`)
 ANY_LANGUAGES = ""  # that langs=en,* and any stand for: en,de,fr; else all of CLD2
 PAIR_WEIGHTS = ""  # of several pairs of languages: en-fi=3; else 1
 FRONTIER_MAX_DEPTH = 100  # clicks from a seed: an endless calendar, not a long manual

@@ -3,6 +3,7 @@
     data=FOLDER    the tables of URLs and pairs
     worlds=FOLDER  sites built from packages: built/NAME.warc.gz, truth/NAME.truth.tsv
     out=FOLDER     for the terms, both runs, and in the end both .npz files
+    languages=FILE a language model that the pair model looks through, not a new one
     share=0.1      of the train sites and one short epoch, to test that all of it runs
 
 The Debian packages of `packages.txt` are downloaded to out/debs by apt-get, unless they
@@ -38,6 +39,7 @@ class WeightsProfile:
     data: str = ""
     worlds: str = ""
     out: str = ""
+    languages: str = ""
     share: float = 1.0
 
 
@@ -51,14 +53,17 @@ def main(words: Sequence[str]) -> None:
     common = [f"data={profile.data}", f"terms={terms}", f"rows.share={profile.share}"]
     few = ["loop.max_epochs=1", "rows.slugs=1000", "rows.remarked=1000"]
     short = few if profile.share < 1 else []
-    language = url_language.run(
-        read_profile(
-            "language",
-            LanguageProfile,
-            "hashed",
-            [*common, *short, f"out={out / 'language'}"],
+    if profile.languages:
+        language = Path(profile.languages)
+    else:
+        language = url_language.run(
+            read_profile(
+                "language",
+                LanguageProfile,
+                "hashed",
+                [*common, *short, f"out={out / 'language'}"],
+            )
         )
-    )
     few = ["words.loop.max_epochs=1", "words.texts=5000"]
     short = few if profile.share < 1 else []
     pair = url_pair.run(

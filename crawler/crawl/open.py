@@ -1,8 +1,8 @@
 """From settings to a crawl: the one place where names become parts.
 
 A scorer gets what its constructor asks for by name: `langs`, `language_model`,
-`pair_model`, `counts`, `max_urls`. So a plug-in from outside needs no registration, and
-a profile without models loads none.
+`pair_model`, `counts`, `max_urls`, `guess`. So a plug-in from outside needs no
+registration, and a profile without models loads none.
 """
 
 from __future__ import annotations
@@ -260,6 +260,7 @@ def build_scorer(
     asked = inspect.signature(kind).parameters
     parts: dict[str, Any] = {"langs": wanted.only, "counts": counts}
     parts["max_urls"] = settings.scorer_max_urls
+    parts["guess"] = settings.guess_addresses
     if "language_model" in asked:
         parts["language_model"] = languages or build_model(settings, "language")
     if "pair_model" in asked:
@@ -272,7 +273,7 @@ def build_scorer(
         except TypeError as error:
             raise ProfileError(
                 f"URL_SCORER={path}: {error} (its constructor may ask for langs,"
-                " language_model, pair_model, counts and max_urls)"
+                " language_model, pair_model, counts, max_urls and guess)"
             ) from error
         return scorer
 

@@ -41,6 +41,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, rename=str.upper)
     frontier_max_depth: Count
     url_scorer: str
     scorer_max_urls: Count
+    guess_addresses: bool = False
     pair_weights: str | None = None
     any_languages: str | None = None
     url_language_model: str

@@ -21,6 +21,7 @@ from crawler.data import (
     PageFacts,
     PairScore,
     PairVerdict,
+    Rel,
     Score,
     ScoredUrl,
     Site,
@@ -160,7 +161,11 @@ class Frontier:
     def push(self, scored: Sequence[ScoredUrl]) -> PushCounts:
         """Keep URLs that are scored already (redirect targets, raised links)."""
         if self._learner:
-            scored = [item for item in scored if not self._is_worthless(item)]
+            scored = [
+                item
+                for item in scored
+                if not (self._is_worthless(item) or self._is_bad_guess(item.link))
+            ]
         fresh = [item for item in scored if item not in self._offered]
         counts = self.store.push([entry_of(item, self._done) for item in fresh])
         ignored = counts.ignored + len(scored) - len(fresh)
@@ -178,6 +183,13 @@ class Frontier:
             return False
         self.counts[f"frontier/refused/trap/{next(iter(scored.evidence))}"] += 1
         return True
+
+    def _is_bad_guess(self, link: Link) -> bool:
+        """Whether the scorer has guessed an address that is not to be crawled."""
+        refusal = self.refusal(link) if link.rel == Rel.GUESS else None
+        if refusal:
+            self.counts[f"frontier/refused/{refusal}"] += 1
+        return refusal is not None
 
     def redirected(self, lease: Lease, location: str) -> Link:
         """A redirect is a page with one link, worth what the page was worth.

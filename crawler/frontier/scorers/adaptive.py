@@ -26,6 +26,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from crawler.data import (
     KnownUrl,
@@ -42,6 +43,7 @@ from crawler.data import (
 from crawler.errors import FrontierError
 from crawler.frontier.scorers.copies import parts_of, text_key
 from crawler.frontier.scorers.expectation import AdaptiveConfig, Expectation
+from crawler.frontier.scorers.guesses import Guesses
 from crawler.frontier.scorers.known_urls import (
     ALIGNED,
     ALIKE,
@@ -91,8 +93,11 @@ class AdaptiveScorer:
         counts: Counter[str] | None = None,
         *,
         max_urls: int = 0,
+        guess: bool = False,
     ) -> None:
         """Take the languages of the crawl and the two URL models.
+
+        `guess`: fetch addresses, too, that no page links to (`guesses.py`).
 
         `counts` collects what is worth telling: pages that were copies of others, and
         URLs that were forgotten since there were more than `max_urls` (0: none are).
@@ -108,6 +113,7 @@ class AdaptiveScorer:
         # The last page, its text, and whether it led to new ones.
         self._last: tuple[UrlRecord, int, bool] | None = None
         self.trials = Trials(self.known, self.expected)
+        self.guesses = Guesses(self.known, self.expected, self.counts, on=guess)
 
     # ---------------------------------------------------------- protocol
 
@@ -128,6 +134,7 @@ class AdaptiveScorer:
             found.append(url)
             if url.outcome is not None:
                 continue
+            self.guesses.linked(url, link)
             if url.sources[where] < _MAX_SOURCES:
                 a, b, c = (n + (k == where) for k, n in enumerate(url.sources))
                 url.sources = counts_of(a, b, c)
@@ -156,7 +163,7 @@ class AdaptiveScorer:
         url = self.known.get(link.url) or self.known.add(link)
         if page is None:
             self.expected.record_outcome(url, GONE)
-            return []
+            return self._rescore(self.guesses.fetched(url, link))
         text = text_key(page, url.site)
         url.copy = self.expected.copies.is_copy(text)
         self.counts["frontier/copies"] += url.copy
@@ -169,6 +176,7 @@ class AdaptiveScorer:
                 touched[other] = None
             elif {url.outcome, other.outcome} == {SRC, TRG} and not other.paired:
                 self.trials.begin(url, other, kind)
+        touched.update(dict.fromkeys(self.guesses.fetched(url, link)))
         return self._rescore(touched)
 
     def questions(self, url: str) -> list[tuple[str, str]]:
@@ -194,6 +202,7 @@ class AdaptiveScorer:
 
     def redirected(self, url: str, link: Link) -> None:
         """Both URLs are one page from now on."""
+        self.guesses.redirected(self.known.get(url), self.known.get(link.url))
         self.known.move(url, link)
 
     def paired(self, pairs: Sequence[PairScore]) -> list[ScoredUrl]:
@@ -205,6 +214,7 @@ class AdaptiveScorer:
                 continue  # not known any more, or a pair of other languages
             self.trials.credit(PairVerdict(src.url, trg.url, 1.0))
             self._align(src, trg, touched)
+            touched.update(dict.fromkeys(self.guesses.paired(src, trg)))
             for url in (src, trg):
                 if not url.paired:
                     url.paired = True
@@ -237,11 +247,16 @@ class AdaptiveScorer:
         becomes of a URL between it and its row is in the row alone.
         """
         self._settle()
-        counts = {**self.expected.state(), "trials": self.trials.state()}
+        counts = {
+            **self.expected.state(),
+            "trials": self.trials.state(),
+            "guesses": self.guesses.rules.state(),
+        }
         return packed(counts, self.known)
 
     def restore(self, state: Iterable[bytes], known: Iterable[KnownUrl]) -> None:
         """Go on from a saved state; what was fetched since it was saved counts now."""
+        counts: dict[str, dict[Any, Any]] = {}
         try:
             counts = unpacked(state, self.known)
             if counts:
@@ -265,6 +280,7 @@ class AdaptiveScorer:
         self._ask_model(
             [url for url in self.known.records.values() if url.link and not url.model]
         )
+        self.guesses.restore(counts.get("guesses", {}))
 
     def _bring_up_to_date(self, record: UrlRecord, url: KnownUrl) -> None:
         """Take what came of a URL after the state was saved."""

@@ -25,6 +25,7 @@ from crawler.frontier.scorers.known_urls import (
     ALIKE,
     DECLARED,
     GONE,
+    GUESSED,
     HANDLE,
     NEITHER,
     SRC,
@@ -52,6 +53,7 @@ class AdaptiveConfig:
     p_alike: float = 0.6  # so are two URLs that the pair model takes for one
     p_aligned: float = 0.5  # so are the k-th links of two pages that are a pair
     p_words: float = 0.3  # so are two URLs that share rare words
+    p_guessed: float = 0.5  # a guessed address has a page, the other half
     p_listing: float = 0.4  # times this for listings
     p_marked: float = 0.9  # a URL that names a language is in it
     p_source: float = 0.8  # a URL that names none is in the language of its sources
@@ -108,6 +110,7 @@ class Expectation:
             ALIKE: config.p_alike,
             ALIGNED: config.p_aligned,
             WORDS: config.p_words,
+            GUESSED: config.p_guessed,
         }
         self._known = known
         self._sites: dict[Site, _SiteBeliefs] = {}
@@ -127,8 +130,14 @@ class Expectation:
         return TRG if lang == self.langs.trg else NEITHER
 
     def record_outcome(self, url: UrlRecord, outcome: int) -> None:
-        """Count what a fetched URL is; a sitemap is no page and no error."""
-        if url.link is None or url.link.rel != Rel.SITEMAP:
+        """Count what a fetched URL is.
+
+        A sitemap is no page and no error; that a guess is wrong says nothing of links.
+        """
+        guessed = url.link is not None and url.link.rel == Rel.GUESS
+        if guessed and outcome == GONE:
+            self.record_test(url, GUESSED, 0.0)
+        elif url.link is None or url.link.rel != Rel.SITEMAP:
             self._pages.add(url.folders, float(outcome != GONE))
             self._queries.add(url.query_pattern, float(outcome != GONE))
         if outcome != GONE:  # an error says nothing of languages or of pairs
@@ -254,6 +263,11 @@ class Expectation:
             evidence[f"irrelevant_{kind_of_part}"] = p_copy
         worth = max(complete, together / 2, explore)
         return worth * p_page * (1.0 - p_copy), evidence
+
+    def guess(self, page: UrlRecord) -> float:
+        """P(the address that is guessed from a page is that of its other half)."""
+        chain = self._match_chain(page, GUESSED)
+        return self._matches.rate(chain, self.config.p_guessed)
 
     def language(self, url: UrlRecord) -> LangOdds:
         """P(src), P(trg), P(neither) of a URL."""

@@ -3,7 +3,7 @@
 Two URLs that may be translations of each other are a hypothesis of some kind: they have
 the same handle, a page declares it, the pair model takes them for two halves, or they
 stand at the same place of the link lists of two pages that are a pair, or share words
-that few other URLs have.
+that few other URLs have; or one was guessed from the other.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ SRC, TRG, NEITHER, GONE = range(4)
 # Kinds of hypotheses.
 HANDLE, DECLARED, ALIKE, ALIGNED = "handle", "declared", "alike", "aligned"
 WORDS = "words"
+GUESSED = "guessed"
 _STRENGTH = {
     WORDS: 0,
     ALIGNED: 1,
     ALIKE: 2,
-    DECLARED: 3,
+    GUESSED: 3,
+    DECLARED: 4,
 }  # of two kinds, the stronger one stands
 ALL_SITES = "*"
 # Hypotheses that one URL may have beside its handle: a page that many URLs could
@@ -187,9 +189,19 @@ class KnownUrls:
         """The URLs that could be its translation, with the kind of hypothesis."""
         found = dict.fromkeys(self.siblings(url), HANDLE)
         for other, kind in url.partners.items():
+            if kind == GUESSED:  # an address that differs in nothing but markers, too
+                found[self.resolve(other)] = kind
             found.setdefault(self.resolve(other), kind)
         found.pop(url, None)
         return found
+
+    def is_linked(self, url: UrlRecord, link: Link) -> None:
+        """A page links to a URL that was guessed: it is as any other from now on."""
+        url.link = link
+        for other, kind in list(url.partners.items()):
+            if kind == GUESSED:
+                for one, two in ((url, other), (other, url)):
+                    one.partners = {u: k for u, k in one.partners.items() if u != two}
 
     def add_hypothesis(self, one: UrlRecord, two: UrlRecord, kind: str) -> None:
         """Suppose that two URLs are translations; of two kinds the stronger stands."""
