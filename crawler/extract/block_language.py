@@ -17,6 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby, pairwise
 
 from crawler.data import Lang
@@ -47,6 +48,7 @@ _TRUST = 0.5  # they are compared: so much counts of their odds, as they are not
 _LEAST = -4.0  # independent, and of each not less than this
 _SMOOTH = 100  # words of the whole page for those of each language (Dirichlet)
 _MAX_WORDS = 50  # of a block
+_REMEMBERED = 4096  # texts of at most two rows: 4 MB
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 Evidence = dict[Lang, float]  # nats
@@ -147,10 +149,23 @@ def _by_column(runs: Iterator[BlockRun]) -> Iterator[BlockRun]:
 
 
 def _evidence(text: str, langs: Sequence[Lang], detector: LanguageDetector) -> Evidence:
-    """What its letters say of a text, and what the detector does.
+    """What its letters say of a text, and what the detector does."""
+    if len(text) > 2 * _ROW:
+        return _ask(text, tuple(langs), detector)
+    # a protocol does not say so, but any detector is hashable: by identity
+    return dict(_asked_before(text, tuple(langs), detector))  # type: ignore[arg-type]
 
-    That may take the main language for another.
-    """
+
+@lru_cache(_REMEMBERED)
+def _asked_before(
+    text: str, langs: tuple[Lang, ...], detector: LanguageDetector
+) -> Evidence:
+    """The same, of the menus and footers that a site has on every page."""
+    return _ask(text, langs, detector)
+
+
+def _ask(text: str, langs: Sequence[Lang], detector: LanguageDetector) -> Evidence:
+    """The evidence of a text; the detector may take the main language for another."""
     row = {
         lang: min(_CERTAIN, letters / _LETTERS_PER_NAT)
         for lang, letters in letters_of(text, langs).items()

@@ -7,7 +7,7 @@ carries the evidence of language switchers, and some sites put everything in a f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import xxhash
@@ -35,7 +35,14 @@ _DEPTHS = {
 }
 
 
-_CELLS, _ROWS = ("td", "th"), ("tr", "table")
+def _tokens(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(start + name for name in names for start in ("<", "</"))
+
+
+_INLINE_TOKENS, _VOID_TOKENS = _tokens(INLINE), _tokens(VOID)
+# What becomes of the number of the column: one more, the same, or none (None).
+_TABLE: dict[str, int | None] = {"<td": 1, "<th": 1, "</td": 0, "</th": 0}
+_TABLE |= dict.fromkeys(("<tr", "</tr", "<table", "</table"))
 _LINK, _LINK_END = "<a", "</a"
 # Texts between two tags that are shorter, or of fewer words, are menus, dates and
 # labels, not sentences.
@@ -84,20 +91,19 @@ def block_runs(tokens: Sequence[str]) -> Iterator[BlockRun]:
         if token == CHUNK:
             end += 1
             continue
-        closing = token[1] == "/"
-        name = token[2:] if closing else token[1:]
-        if name in INLINE:
+        if token in _INLINE_TOKENS:
             continue
         if start < end:
             tag = open_blocks[-1] if open_blocks else "body"
             yield BlockRun(tag, start, end, boilerplate > 0, column)
             start = end
-        if name in VOID:
+        if token in _VOID_TOKENS:
             continue
-        if name in _CELLS:
-            column += not closing
-        elif name in _ROWS:
-            column = 0
+        if token in _TABLE:
+            more = _TABLE[token]
+            column = 0 if more is None else column + more
+        closing = token[1] == "/"
+        name = token[2:] if closing else token[1:]
         if not closing:
             open_blocks.append(name)
             boilerplate += name in BOILERPLATE
