@@ -4,8 +4,8 @@
     pairs=MODEL   a pair model, by its path or dotted path; default: what ships
 
 Each two URLs of a site in two languages are candidates, as in the WMT16 task. Of a
-site at most six pairs of languages count, and sixty pairs of each. The numbers that are
-printed stand in `models.rivals.RivalWeights`.
+site at most six pairs of languages count, and sixty pairs of each. The number that is
+printed stands in `models.rivals.RivalWeights`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from crawler.config import load_profile
 from crawler.errors import UsageError
 from crawler.protocols import UrlPairModel
-from models.rivals import RivalWeights, rival_features
+from models.rivals import RivalWeights, rival_margins
 from training.command import run_script
 from training.data.splits import DEV
 from training.evaluate import in_batches, load_model
@@ -62,11 +62,11 @@ def fit(
         sides = [sorted(set(urls)) for urls in zip(*gold)]
         candidates = [(one, other) for one in sides[0] for other in sides[1]]
         p = in_batches(model.predict, candidates)
-        rows.append(rival_features(candidates, p))
+        rows.append(rival_margins(candidates, p))
         right += [pair in set(gold) for pair in candidates]
-    line = LogisticRegression(C=100).fit(np.concatenate(rows), right)
-    logit, margin = line.coef_[0].round(2).tolist()
-    return RivalWeights(round(float(line.intercept_[0]), 2), logit, margin)
+    line = LogisticRegression(C=100, fit_intercept=False)
+    line.fit(np.concatenate(rows)[:, None], right)
+    return RivalWeights(round(float(line.coef_[0][0]), 2))
 
 
 def main(words: Sequence[str]) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -115,7 +114,6 @@ def _length(row: Sequence[Any]) -> int:
 
 def run(profile: LanguageProfile) -> Path:
     """Train, calibrate, and write the weights; their path."""
-    started = time.monotonic()
     folder, config = Path(profile.data), profile.loop
     if profile.labels not in ("all", "url2lang"):
         raise UsageError(f"labels: {profile.labels!r} is not all or url2lang")
@@ -186,7 +184,6 @@ def run(profile: LanguageProfile) -> Path:
         "temperature": temperature,
         "trust": network.trust if isinstance(network, HashedLanguageNet) else None,
         "dev_macro_f1": best,
-        "minutes": round((time.monotonic() - started) / 60, 1),
         "profile": without_paths(profile),
     }
     path = _write(Path(profile.out), network, meta)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,7 +79,6 @@ class PairProfile:
 
 def run(profile: PairProfile) -> Path:
     """Train, calibrate, and write the weights; their path."""
-    started = time.monotonic()
     folder, out = Path(profile.data), Path(profile.out)
     seed_everything(profile.loop.seed)
     collection = Collection.read(folder)
@@ -128,7 +126,6 @@ def run(profile: PairProfile) -> Path:
         "temperature": temperature,
         "dev_macro_f1": best,
         "texts": {name: len(found) for name, found in texts.sources.items()},
-        "minutes": round((time.monotonic() - started) / 60, 1),
         "profile": without_paths(profile),
     }
     path = out / "url_pair.npz"
