@@ -9,9 +9,10 @@ around them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from crawler.data import LangPair, Link, PageFacts, ScoredUrl
-from crawler.frontier.scorers.remembered import remembered
+from crawler.frontier.scorers.remembered import RememberedLanguages, remembered
 from crawler.protocols import UrlLanguageModel, UrlPairModel
 
 # Any constant: equal scores come out in the order in which they went in.
@@ -42,8 +43,13 @@ class ProductScorer:
     ) -> None:
         """Take the languages of the crawl and the two models."""
         self.langs = langs
-        self.language_model = remembered(language_model)
+        self.language_model = language_model
         self.pair_model = pair_model
+
+    @cached_property
+    def _languages(self) -> RememberedLanguages:
+        """Links repeat on pages: each is asked about once."""
+        return remembered(self.language_model)
 
     def score(self, source: PageFacts, links: Sequence[Link]) -> list[ScoredUrl]:
         """Score a page's links as one batch per model."""
@@ -52,7 +58,7 @@ class ProductScorer:
             if source.lang is not None and source.lang in self.langs
             else tuple(self.langs)
         )
-        languages = self.language_model.predict([link.url for link in links])
+        languages = self._languages.predict([link.url for link in links])
         parallel = self.pair_model.predict([(source.url, link.url) for link in links])
         scored = []
         for link, distribution, p_parallel in zip(
