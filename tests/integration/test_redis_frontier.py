@@ -120,6 +120,19 @@ def test_a_late_worker_gets_a_share_of_the_sites(run):
     assert late.counts()["done"] == pages
 
 
+def test_only_a_site_that_was_asked_rests_when_it_changes_hands(run):
+    first = run("first", pause=3600)
+    first.push([entry(f"{n}.is", page) for n in range(4) for page in range(9)])
+    asked = first.pop()
+    first.release(asked.url, done=True)
+    first.close()
+    late = run("late", pause=3600)
+    late._looked = float("-inf")
+    assert late.pop().site != asked.site
+    assert set(late.sites()) == {f"{n}.is" for n in range(4)} - {asked.site}
+    assert late.open_elsewhere()
+
+
 def test_what_is_pushed_to_a_site_of_another_worker_gets_there(run):
     ours, theirs = run("a"), run("b")
     ours.push([entry("a.is", 0)])

@@ -139,6 +139,7 @@ class RedisFrontier:
         entry = self._local.pop(busy)
         if entry is not None:
             self._leases[entry.url] = entry.site
+            self._owned[entry.site].asked = True
         return entry
 
     def release(
@@ -158,7 +159,6 @@ class RedisFrontier:
         self._local.release(url, done=done, score=score, payload=payload)
         site = self._leases.pop(url)
         owned = self._owned[site]
-        owned.fetched = True
         kind = "d" if done else "b"
         self._note(site, owned, (kind, url, score, text_of(payload)))
 
@@ -318,7 +318,7 @@ class RedisFrontier:
             *(site, owned.epoch, "" if best is None else best),
             "rests" if site in self._resting else "awake",
             *(pending - owned.pending, done - owned.done),
-            "release" if release else "keep",
+            ("rest" if owned.asked else "free") if release else "keep",
             "replace" if anew else "append",
             *(heard, len(batches), *batches),
         ]
@@ -369,12 +369,12 @@ class RedisFrontier:
         """Let go what is more than a fair share, of these sites if it can be.
 
         Those that we have not begun; and of the others, those with the fewest pages, if
-        somebody has come who has far less. A change of hands costs the site a pause.
+        somebody has come who has far less: such a change of hands costs a pause.
         """
         if surplus <= 0:
             return
-        begun = [site for site in sites if self._owned[site].fetched]
-        untouched = [site for site in sites if not self._owned[site].fetched]
+        begun = [site for site in sites if self._owned[site].asked]
+        untouched = [site for site in sites if not self._owned[site].asked]
         given = untouched[:surplus]
         if surplus >= fair:  # twice a fair share or more
             begun.sort(key=lambda site: self._owned[site].done)

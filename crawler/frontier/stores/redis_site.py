@@ -42,7 +42,7 @@ class OwnedSite:
     batches: int = 0  # of its journal
     written: int = 0  # of them when it was last written anew
     heard: int = 0  # batches of others that are among the events
-    fetched: bool = False  # by us: it stays with us
+    asked: bool = False  # by us: it stays with us, and rests when it is let go
 
     def read(
         self, batches: Sequence[bytes], empty: BloomFilter | None, where: str

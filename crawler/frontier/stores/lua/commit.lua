@@ -3,8 +3,8 @@
 -- ARGV: id, prefix, worker, lease (ms), pause (ms), number of this commit,
 --       how many counters, (name, amount)..., then for each site: site, epoch,
 --       best pending score or '', awake or rests, change of pending, change of done,
---       keep or release, append or replace, how many of what others pushed are in the
---       journal by now, how many batches, batch...
+--       keep, or let go to rest or to be free at once, append or replace, how many
+--       of what others pushed are in the journal by now, how many batches, batch...
 -- Returns {each counter's sum, and for each site 0 (lost: nothing was written) or what
 -- others pushed to it}. A commit that comes again, as its answer was lost, adds nothing.
 local id, sites, free, owners, pauses, workers, totals, commits, resting = unpack(KEYS)
@@ -35,13 +35,13 @@ end
 local answers = {}
 while i <= #ARGV do
   local site, epoch, best, rests, pending, done = unpack(ARGV, i, i + 5)
-  local release, replace = ARGV[i + 6] == 'release', ARGV[i + 7] == 'replace'
+  local goes, replace = ARGV[i + 6], ARGV[i + 7] == 'replace'
   local heard = tonumber(ARGV[i + 8])
   local first, last = i + 10, i + 9 + ARGV[i + 9]
   i = last + 1
   local owner = redis.call('HGET', owners, site)
   local ours = owner == epoch .. '|' .. worker
-  if not ours and not (again and release and owner == '|' .. worker) then
+  if not ours and not (again and goes == 'rest' and owner == '|' .. worker) then
     answers[#answers + 1] = 0
   else
     local journal, inbox = prefix .. 'site:' .. site, prefix .. 'in:' .. site
@@ -61,7 +61,12 @@ while i <= #ARGV do
     end
     local set = (best ~= '' and rests == 'rests') and 'SADD' or 'SREM'
     redis.call(set, resting, site)
-    if release and #others == 0 then
+    if goes == 'free' and #others == 0 then
+      redis.call('HDEL', owners, site)
+      if best ~= '' then
+        redis.call('ZADD', free, rests == 'rests' and '-inf' or best, site)
+      end
+    elseif goes == 'rest' and #others == 0 then
       -- nobody else before the pause is over: its last page may be a moment old
       redis.call('HSET', owners, site, '|' .. worker)
       redis.call('ZADD', pauses, now + pause, site)
