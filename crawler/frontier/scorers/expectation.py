@@ -140,6 +140,7 @@ class Expectation:
         elif url.link is None or url.link.rel != Rel.SITEMAP:
             self._pages.add(url.folders, float(outcome != GONE))
             self._queries.add(url.query_pattern, float(outcome != GONE))
+            self._queries.add(url.last_name, float(outcome != GONE))
         if outcome != GONE:  # an error says nothing of languages or of pairs
             self._yields.add(url.sections, 0.0)
             for source, said in self._evidence(url):
@@ -228,17 +229,16 @@ class Expectation:
         sections = url.sections
         p_page = self._pages.rate(sections[1:], c.p_page)
         p_page = self._queries.rate(url.query_pattern, p_page)
+        p_page *= self._queries.rate(url.last_name, 1.0)
         p = self.language(url)
         complete = together = 0.0
         partners = self._known.partners(url)
-        known = {HANDLE, DECLARED}.intersection(partners.values())
         for other, kind in partners.items():
             if other.paired or other.outcome in (NEITHER, GONE):
                 continue
-            if kind == WORDS and (known or DECLARED in other.partners.values()):
-                continue
-            prior = self._priors[kind] * (c.p_listing if url.listing else 1.0)
-            match = self._matches.rate(self._match_chain(url, kind), prior)
+            match = self._match(url, kind)
+            if kind == WORDS:
+                match *= 1.0 - max(self._promised(url), self._promised(other))
             if other.outcome is None:
                 q = self.language(other)
                 together = max(together, match * (p[0] * q[1] + p[1] * q[0]))
@@ -263,6 +263,22 @@ class Expectation:
             evidence[f"irrelevant_{kind_of_part}"] = p_copy
         worth = max(complete, together / 2, explore)
         return worth * p_page * (1.0 - p_copy), evidence
+
+    def _match(self, url: UrlRecord, kind: str) -> float:
+        """P(a hypothesis of this kind is true), for a URL of this section."""
+        prior = self._priors[kind] * (self.config.p_listing if url.listing else 1.0)
+        return self._matches.rate(self._match_chain(url, kind), prior)
+
+    def _promised(self, url: UrlRecord) -> float:
+        """P(the other half of a URL is one that a page declares, or of its handle)."""
+        p = self.language(url)
+        best = 0.0
+        for other, kind in self._known.partners(url).items():
+            if kind in (HANDLE, DECLARED) and other.outcome not in (NEITHER, GONE):
+                q = self.language(other)
+                two = p[SRC] * q[TRG] + p[TRG] * q[SRC]
+                best = max(best, self._match(url, kind) * two)
+        return best
 
     def guess(self, page: UrlRecord) -> float:
         """P(the address that is guessed from a page is that of its other half)."""

@@ -8,6 +8,7 @@ that few other URLs have; or one was guessed from the other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -38,6 +39,7 @@ _STRENGTH = {
     GUESSED: 3,
     DECLARED: 4,
 }  # of two kinds, the stronger one stands
+_DIGITS = re.compile(r"\d+")
 ALL_SITES = "*"
 # Hypotheses that one URL may have beside its handle: a page that many URLs could
 # translate is a hub, not a translation.
@@ -96,6 +98,13 @@ class UrlRecord:
             return ()
         names = sorted({item.partition("=")[0] for item in query.split("&")})
         return (f"{path}?{'&'.join(names)}",)
+
+    @property
+    def last_name(self) -> tuple[str, ...]:
+        """The last name of its path in whatever folder, such as feed; () at the top."""
+        host, _, path = self.address.partition("?")[0].rstrip("/").partition("/")
+        folder, _, name = path.rpartition("/")
+        return (f"{host}/…/{_DIGITS.sub('#', name)}",) if folder else ()
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -286,16 +295,26 @@ def _weight(name: str) -> int:
 @lru_cache(MET_AGAIN)
 def _prefixes(folder: str) -> tuple[str, ...]:
     parts = folder.split("/")
-    return tuple("/".join(parts[: n + 1]) for n in range(min(len(parts), 4)))
+    chain = []
+    for n in range(min(len(parts), 4)):
+        if n and parts[n].isdigit():
+            chain.append("/".join([*parts[:n], "#"]))
+        chain.append("/".join(parts[: n + 1]))
+    return (*chain, f"{chain[-1]}/.")
 
 
 def folders_of(handle: str) -> tuple[str, ...]:
     """The host and the first three folders of a handle, coarse to fine.
 
-    >>> folders_of("example.org/5/guide/a.html")
-    ('example.org', 'example.org/5', 'example.org/5/guide')
+    Before a folder that is a number stand all numbers beside it, and last what lies in
+    the folder itself, not deeper.
+
+    >>> folders_of("example.org/guide/a.html")
+    ('example.org', 'example.org/guide', 'example.org/guide/.')
+    >>> folders_of("example.org/2024/a.html")
+    ('example.org', 'example.org/#', 'example.org/2024', 'example.org/2024/.')
     >>> folders_of("example.org")
-    ('example.org',)
+    ('example.org', 'example.org/.')
     """
     path = handle.partition("?")[0]
     return _prefixes(path.rpartition("/")[0] or path)

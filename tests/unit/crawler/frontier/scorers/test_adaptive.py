@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.crawl_curve import walk
-from crawler.data import LangPair, Link, PageFacts, PairScore, ScoredUrl
+from crawler.data import LangPair, Link, PageFacts, PairScore, PairVerdict, ScoredUrl
 from crawler.errors import FrontierError
 from crawler.extract.document import read_page
 from crawler.frontier.frontier import Frontier
@@ -116,6 +116,28 @@ def test_a_search_form_that_gives_errors_sinks_and_its_folder_does_not():
         crawl.fetched(forms[n], None)
     assert now(crawl, "/en/find?q=11") < before[0] / 5
     assert now(crawl, "/en/find") > before[1] / 2
+
+
+def test_a_rare_word_counts_once_the_declared_version_was_a_copy():
+    crawl = scorer()
+    visit(crawl, page("/", "en", link("/en/lindroos-visits"), link("/is/lindroos-i")))
+    copy = link("/p77", hreflang="is", rel="alternate")
+    visit(crawl, page("/en/lindroos-visits", "en", copy))
+    before = now(crawl, "/is/lindroos-i")
+    visit(crawl, page("/p77", "en"))
+    crawl.judged([PairVerdict(SITE + "/en/lindroos-visits", SITE + "/p77", 0.0)])
+    assert now(crawl, "/is/lindroos-i") > 1.2 * before
+
+
+def test_a_last_name_that_gives_errors_sinks_in_every_folder():
+    crawl = scorer()
+    feeds = [link(f"/en/{n}/feed") for n in "abcdef"]
+    visit(crawl, page("/", "en", *feeds, link("/en/x/feed"), link("/en/x/more")))
+    before = now(crawl, "/en/x/feed"), now(crawl, "/en/x/more")
+    for feed in feeds:
+        crawl.fetched(feed, None)
+    assert now(crawl, "/en/x/feed") < before[0] / 2
+    assert now(crawl, "/en/x/more") > before[1] / 2
 
 
 def test_a_page_in_a_third_language_is_a_bridge():
