@@ -300,21 +300,20 @@ def _prefixes(folder: str) -> tuple[str, ...]:
         if n and parts[n].isdigit():
             chain.append("/".join([*parts[:n], "#"]))
         chain.append("/".join(parts[: n + 1]))
-    return (*chain, f"{chain[-1]}/.")
+    return tuple(chain)
 
 
 def folders_of(handle: str) -> tuple[str, ...]:
     """The host and the first three folders of a handle, coarse to fine.
 
-    Before a folder that is a number stand all numbers beside it, and last what lies in
-    the folder itself, not deeper.
+    Before a folder that is a number stand all numbers beside it.
 
     >>> folders_of("example.org/guide/a.html")
-    ('example.org', 'example.org/guide', 'example.org/guide/.')
+    ('example.org', 'example.org/guide')
     >>> folders_of("example.org/2024/a.html")
-    ('example.org', 'example.org/#', 'example.org/2024', 'example.org/2024/.')
+    ('example.org', 'example.org/#', 'example.org/2024')
     >>> folders_of("example.org")
-    ('example.org', 'example.org/.')
+    ('example.org',)
     """
     path = handle.partition("?")[0]
     return _prefixes(path.rpartition("/")[0] or path)
