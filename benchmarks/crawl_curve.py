@@ -38,7 +38,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 from benchmarks.crawl_figures import (
@@ -51,6 +50,7 @@ from benchmarks.crawl_figures import (
     hits_of,
     redirect_kind,
     summarize,
+    until_stop,
 )
 from benchmarks.perfect_models import PerfectModels
 from benchmarks.worlds import RecordedSite, load_sites
@@ -61,7 +61,7 @@ from crawler.data import LangPair, PairScore, PairVerdict
 from crawler.extract.document import Reading, read_page
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.scope import Scope
-from crawler.frontier.site_yield import SiteBudget, SiteYield
+from crawler.frontier.site_yield import SiteYield
 from crawler.frontier.stores.memory import MemoryFrontier
 from crawler.protocols import UrlLanguageModel, UrlPairModel, UrlScorer
 from crawler.replay.world import ReplayWorld, address_of
@@ -94,6 +94,23 @@ class Site:
         return reading
 
 
+@dataclass(slots=True)
+class Stops(SiteYield):
+    """Notes when a site would end, for each value of STOP_WHEN, and lets it go on."""
+
+    limits: Sequence[float] = ()
+    requests: int = 0
+    ended: dict[float, int] = field(default_factory=dict)  # limit → requests until then
+
+    def ends(self, site: str, score: float) -> bool:
+        """No; which limits the next pair would cost more than is noted."""
+        costs = self.next_pair_costs(site, score) if self.limits else 0.0
+        for limit in self.limits:
+            if costs > limit:
+                self.ended.setdefault(limit, self.requests)
+        return False
+
+
 @dataclass
 class Order:
     """Pages in the order of their download, and the requests that gave none."""
@@ -105,6 +122,7 @@ class Order:
     errors: int = 0
     seconds: float = 0.0  # of scoring and keeping the frontier
     judged: str = ""  # precision and recall of the crawler's own pairs
+    stops: dict[float, int] = field(default_factory=dict)  # STOP_WHEN → its requests
     _known: set[str] = field(default_factory=set)
 
     def page(self, url: str) -> None:
@@ -201,9 +219,9 @@ def simulate(
     scorer: UrlScorer,
     *,
     gated: bool,
-    stop_when: float = 0.0,
+    limits: Sequence[float] = (),
 ) -> Order:
-    """The order of a profile over pages that are read once."""
+    """The order of a profile over pages that are read once; `limits`: of STOP_WHEN."""
     order = Order()
     reading_time = 0.0
 
@@ -214,7 +232,7 @@ def simulate(
         reading_time += time.perf_counter() - before
         return reading
 
-    sites = SiteYield(budget=SiteBudget(stop_when=stop_when))
+    sites = Stops(limits=limits)
     frontier = Frontier(MemoryFrontier(), scorer, Scope("site"), sites=sites)
     frontier.seed(site.recorded.seeds(langs))
     pairs = site.recorded.true_pairs(langs)
@@ -226,6 +244,8 @@ def simulate(
             order.redirect(url, reading.location)
         else:
             order.errors += 1
+        sites.requests += 1
+    order.stops = {limit: sites.ended.get(limit, sites.requests) for limit in limits}
     order.seconds = time.perf_counter() - started - reading_time
     return order
 
@@ -329,7 +349,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         nargs="*",
         default=[],
         metavar="N",
-        help="values of STOP_WHEN: pairs and requests until then, order alone",
+        help="values of STOP_WHEN: pairs and requests until a site ends, order alone",
     )
     parser.add_argument("--language-model", help="default: as settings/base.py says")
     parser.add_argument("--pair-model", help="default: as settings/base.py says")
@@ -346,7 +366,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     profiles = [p for p in args.profiles if not (args.crawl and p.endswith(PERFECT))]
     baselines = run_baselines(args.worlds, sites, args.baselines)
     rows: list[dict[str, Any]] = []
-    stops: dict[float, list[tuple[float, float]]] = {}
     for recorded in sites:
         site = None if args.crawl else Site(recorded)
         for pair in recorded.pairs:
@@ -380,23 +399,21 @@ def main(argv: Sequence[str] | None = None) -> None:
                         perfect = PerfectModels(site.read, true_pairs)
                         used = perfect.language, perfect.pair
                     scorer, gated = scorer_of(profile, langs, used)
-                    order = simulate(site, langs, scorer, gated=gated)
+                    order = simulate(
+                        site, langs, scorer, gated=gated, limits=args.stop_when
+                    )
                 orders[profile] = figures(hits_of(order.pages, true_pairs), baseline)
                 orders[profile] |= order.told()
-                for limit in args.stop_when:
-                    if site is None:
-                        continue
-                    scorer, gated = scorer_of(profile, langs, models)
-                    ended = simulate(site, langs, scorer, gated=gated, stop_when=limit)
-                    hits = len(hits_of(ended.pages, true_pairs))
-                    found = hits / baseline["pairs_reach"]
-                    share = ended.requests / order.requests
-                    stops.setdefault(limit, []).append((found, share))
+                hits = hits_of(order.pages, true_pairs, order.costs)
                 orders[profile]["area_requests"] = area_by_requests(
-                    hits_of(order.pages, true_pairs, order.costs),
-                    baseline,
-                    len(order.redirect_kinds),
+                    hits, baseline, len(order.redirect_kinds)
                 )
+                for limit, requests in order.stops.items():
+                    found = sum(hit <= requests for hit in hits)
+                    orders[profile][f"stop_when_{limit:g}"] = {
+                        "pairs": round(found / baseline["pairs_reach"], 4),
+                        "requests": round(requests / order.requests, 4),
+                    }
                 if profile in ("focused", "adaptive"):
                     orders[profile]["models"] = names
             orders = known.pop((recorded.name, pair), {}).get("orders", {}) | orders
@@ -421,9 +438,13 @@ def main(argv: Sequence[str] | None = None) -> None:
                 args.out.write_text(json.dumps(everything, indent=1) + "\n")
     everything = sorted([*known.values(), *rows], key=_by_site)
     print(summarize(everything, [*BASELINES, "oracle", *profiles]))
-    for limit, ends in stops.items():
-        shares = " of the pairs for ".join(f"{mean(x):.3f}" for x in zip(*ends))
-        print(f"STOP_WHEN={limit:g}: {shares} of the requests, mean over rows")
+    for limit in args.stop_when:
+        for name in profiles:
+            pairs, requests = until_stop(everything, name, limit)
+            print(
+                f"{name}, STOP_WHEN={limit:g}: {pairs:.3f} of the pairs for"
+                f" {requests:.3f} of the requests, means over sites"
+            )
     if args.draw:
         draw(everything, args.draw)
 

@@ -101,6 +101,22 @@ def mean_over_sites(
     return statistics.fmean(map(statistics.fmean, by_site.values())) if by_site else 0.0
 
 
+def until_stop(
+    rows: Sequence[Mapping[str, Any]], order: str, limit: float
+) -> tuple[float, float]:
+    """Shares of pairs and requests until STOP_WHEN ends a site, means over sites."""
+
+    def mean_of(what: str) -> float:
+        def share(row: Mapping[str, Any]) -> float | None:
+            found = row["orders"].get(order, {}).get(f"stop_when_{limit:g}", {})
+            value: float | None = found.get(what)
+            return value
+
+        return mean_over_sites(rows, share)
+
+    return mean_of("pairs"), mean_of("requests")
+
+
 def groups_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     """The groups of sites that are reported apart."""
     groups = {

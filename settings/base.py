@@ -117,6 +117,7 @@ DOWNLOADER = "crawler.components.downloader.GatedDownloader"
 REMOTE_CONTROL_ENABLED = False
 TELNETCONSOLE_ENABLED = False
 COOKIES_ENABLED = False
+CONCURRENT_ITEMS = 1  # else a page starts a hundred tasks for items, and has none
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 # Redirects, retries, robots.txt, compression and scope are ours: a redirect is a page
 # with one link, kept in the WARC; the frontier is the only queue.

@@ -169,20 +169,20 @@ class SiteYield:
         """The requests for the next pair, where the best URL of a site has this score.
 
         A score is an expected number of pairs; it is corrected by what the last pages
-        gave of what was expected of them.
+        gave of what was expected of them. 0: the site has shown too little.
         """
         spent = self._together(self.groups.members(site))
+        if spent.pages < _LOOK:
+            return 0.0
         promised = score * (spent.pairs + _PRIOR) / (spent.expected + _PRIOR)
         return 1 / promised if promised > 0 else math.inf
 
     def ends(self, site: Site, score: float) -> bool:
         """Close a site (and its group) whose next pair costs too much."""
-        members = self.groups.members(site)
-        if not self.budget.stop_when or self._together(members).pages < _LOOK:
+        most = self.budget.stop_when
+        if not most or self.next_pair_costs(site, score) <= most:
             return False
-        if self.next_pair_costs(site, score) <= self.budget.stop_when:
-            return False
-        self.closed.update(members)
+        self.closed.update(self.groups.members(site))
         return True
 
     def joined(self, site: Site) -> None:

@@ -118,6 +118,8 @@ def test_a_site_ends_when_its_next_pair_costs_too_much():
 
 def test_broken_promises_make_the_next_pair_dearer_and_kept_ones_do_not():
     sites = SiteYield(LANGS)
+    assert sites.next_pair_costs("a.is", 0.1) == 0  # it has shown too little
+    sites.recall("a.is", Spent(pages=30))
     assert sites.next_pair_costs("a.is", 0.1) == 10
     for _ in range(100):
         sites.expect("a.is", 0.5)
@@ -129,8 +131,9 @@ def test_broken_promises_make_the_next_pair_dearer_and_kept_ones_do_not():
 
 def test_the_estimate_survives_a_restart():
     before, after = SiteYield(LANGS), SiteYield(LANGS)
+    before.recall("a.is", Spent(pages=30))
     before.expect("a.is", 0.5)
     before.paired("a.is")
     after.restore(before.state())
-    after.recall("a.is", Spent(pages=1))
-    assert after.next_pair_costs("a.is", 0.1) == before.next_pair_costs("a.is", 0.1)
+    after.recall("a.is", Spent(pages=30))
+    assert 0 < after.next_pair_costs("a.is", 0.1) == before.next_pair_costs("a.is", 0.1)
