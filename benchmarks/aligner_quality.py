@@ -2,6 +2,7 @@
 
     python -m benchmarks.aligner_quality sites WORLDS     recorded sites, URLs and links
     python -m benchmarks.aligner_quality noisy WORLDS     the same on messy ones
+    python -m benchmarks.aligner_quality few WORLDS       few true pairs, many pages
     python -m benchmarks.aligner_quality pools POOLS      content only: no URL, no link
     python -m benchmarks.aligner_quality stress POOLS     content only, and little of it
     python -m benchmarks.aligner_quality sensitivity POOLS    tuned numbers, changed
@@ -13,7 +14,9 @@ WORLDS holds `warcs`, `truth` and `pairs.json`. Where a site's truth comes with
 `SITE.sametext.tsv` (url, same_as: the page that has the same main text), recall and
 precision count articles, whichever of their addresses are paired; a pair of
 `SITE.ambiguous.tsv` is neither right nor wrong. Truths leave out pages, such as lists:
-`precision, partner known` is of pairs of which the truth has one page at least. POOLS
+`precision, partner known` is of pairs of which the truth has one page at least.
+`few` leaves 3, 5 or 10 articles of a site in both languages and all others in one, in
+turn, five times each; pages that share 80 % of their 3-grams are one article. POOLS
 holds a folder en-xx for each language with `docs.tsv` (id, language, name, HTML file,
 text) and `truth.tsv`. Results go to benchmarks/results/aligner_quality_*.json.
 
@@ -108,6 +111,84 @@ def sites(worlds: Path, names: Sequence[str]) -> Rows:
                     "seconds": round(time.process_time() - start, 2),
                 },
             )
+
+
+_FEW, _TIMES = (3, 5, 10), 5
+
+
+def few(worlds: Path, names: Sequence[str]) -> Rows:
+    """Sites of which few articles are in both languages, made from recorded ones."""
+    for site, pairs in json.loads((worlds / "pairs.json").read_text()).items():
+        files = list((worlds / "warcs").glob(f"{site}.warc*"))
+        if not files or (names and site not in names):
+            continue
+        found = [d for page in iter_pages(files) for d in read_page(page).documents]
+        for pair in pairs:
+            langs = LangPair.parse(pair.replace("-", ","))
+            gold = read_gold(next((worlds / "truth").glob(f"{site}.truth.tsv*")), langs)
+            documents = {d.url: d for d in found if d.lang in langs}
+            true = {ends for ends in gold.pairs if documents.keys() >= {*ends}}
+            articles = _articles(documents, true)
+            if len(articles) < 2 * _FEW[-1]:
+                continue
+            for count in _FEW:
+                made = (
+                    _few(documents, articles, count, random.Random(seed))
+                    for seed in range(_TIMES)
+                )
+                judged = [judge_pairs(align(d, langs)[0], Gold(g)) for d, g in made]
+                right, found_, of_gold = (
+                    sum(figure)
+                    for figure in zip(*((j.right, j.found, j.gold) for j in judged))
+                )
+                yield (
+                    f"{site} {pair} {count} of {len(articles)}",
+                    {
+                        "precision": round(right / max(found_, 1), 3),
+                        "recall": round(right / of_gold, 3),
+                    },
+                )
+
+
+Article = tuple[Sequence[str], tuple[str, str]]  # its pages, and a true pair of them
+
+
+def _articles(
+    documents: Mapping[str, Document], true: Iterable[tuple[str, str]]
+) -> list[Article]:
+    """The articles that are there in both languages."""
+    article = UnionFind[str]()
+    for ends in sorted(true):
+        article.join(*ends)
+    grams = _Grams(list(documents.values()))
+    for side in zip(*true):
+        pages = sorted({*side})
+        for number, page in enumerate(pages):
+            for other in pages[:number]:
+                if grams.same(page, other):
+                    article.join(page, other)
+    return [
+        (pages, min(ends for ends in true if {*ends} <= {*pages}))
+        for pages in sorted(map(sorted, article.sets()))
+    ]
+
+
+def _few(
+    documents: Mapping[str, Document],
+    articles: Sequence[Article],
+    count: int,
+    chance: random.Random,
+) -> tuple[list[Document], frozenset[tuple[str, str]]]:
+    """The pages of a made-up site, and its true pairs."""
+    kept: set[str] = set()
+    gold = set()
+    for number, (_, ends) in enumerate(chance.sample(articles, len(articles))):
+        if number < count:
+            gold.add(ends)
+            kept.update(ends)
+        else:
+            kept.add(ends[number % 2])
+    return [documents[url] for url in sorted(kept)], frozenset(gold)
 
 
 def read_truth(folder: Path, site: str, langs: LangPair) -> tuple[Gold, Gold]:
@@ -519,6 +600,7 @@ KINDS: dict[str, Callable[[Path, Sequence[str]], Rows]] = {
     "speed": speed,
     "pools": pools,
     "stress": stress,
+    "few": few,
 }
 
 
@@ -532,10 +614,11 @@ def main(kind: str, folder: Path, names: Sequence[str]) -> None:
         table[name] = figures
         print(name, figures, flush=True)
         result = {"machine": machine(), "rows": table}
-        if kind in ("sites", "noisy"):
+        if kind in ("sites", "noisy", "few"):
             means = {
                 f"mean {measure} over sites": mean_of(table, measure)
-                for measure in ("precision", "precision, partner known", "recall", "f1")
+                for measure in figures
+                if measure not in ("true", "seconds")
             }
             result = means | result
         path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")

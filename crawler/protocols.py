@@ -275,6 +275,10 @@ class SitePages(Protocol):
         """(page, page that it declares its other version)."""
         ...
 
+    def versions(self) -> Iterable[tuple[int, int, int | None]]:
+        """(page, key of a URL that it declares, the page there or None)."""
+        ...
+
     def url(self, number: int) -> str:
         """The URL of a page."""
         ...

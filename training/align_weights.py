@@ -85,6 +85,7 @@ EVIDENCE = {
         0.5,
     ),
     **dict.fromkeys(("likelihood.src", "likelihood.trg"), 1.0),
+    "links.elsewhere": -1.0,
     # Of pages without a partner by words, alike by so much more than their rivals: at
     # most 6 nats, since a margin is at most 0.2.
     "shapes.margin": 30.0,

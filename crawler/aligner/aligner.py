@@ -21,6 +21,7 @@ from typing import NamedTuple, Self
 
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.collection import Collection
+from crawler.aligner.evidence import trust
 from crawler.aligner.features import Featurizer
 from crawler.aligner.frequencies import Frequencies
 from crawler.aligner.plugins import make
@@ -312,7 +313,8 @@ class Aligner:
             frequencies=self._running,
             only=unpaired,
         )
-        found = align_first_look(collection, self.profile, self.known)
+        links = trust(*self.store.checked_links(site))
+        found = align_first_look(collection, self.profile, self.known, links)
         return [
             pair
             for (src, trg), pair in found.accepted.items()

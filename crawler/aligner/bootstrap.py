@@ -20,7 +20,13 @@ from crawler.aligner.bridges.leaving_one_out import confirmed
 from crawler.aligner.bridges.lexicon import Lexicon, Segment, induce
 from crawler.aligner.bridges.segments import segments_of
 from crawler.aligner.candidates.shapes import shapes
-from crawler.aligner.evidence import Pair, Rivals, SiteTexts, page_gains
+from crawler.aligner.evidence import (
+    Pair,
+    Rivals,
+    SiteTexts,
+    page_gains,
+    trust_in_links,
+)
 from crawler.aligner.near_duplicates import join_near_copies
 from crawler.aligner.one_to_one import Scored, one_to_one, ranked, symmetric
 from crawler.aligner.plugins import make
@@ -58,12 +64,15 @@ class Knowledge:
     seeds: Sequence[Pair] = ()  # the pairs that taught what was learned
     segments: Segments = field(default_factory=dict)
     same_shape: Mapping[Pair, float] = field(default_factory=dict)  # stay candidates
+    trust: float = 0.0  # nats that a link to another version is worth; 0: not known
 
     @classmethod
-    def before(cls, texts: SiteTexts, given: Lexicon | None) -> Knowledge:
+    def before(
+        cls, texts: SiteTexts, given: Lexicon | None, trust: float = 0.0
+    ) -> Knowledge:
         """The knowledge before the first round."""
         nothing = Lexicon.empty(texts.collection.store.langs)
-        return cls(given, nothing, given, texts.copies)
+        return cls(given, nothing, given, texts.copies, trust=trust)
 
     def after(self, lesson: Lesson) -> Knowledge:
         """The knowledge after a lesson; the lexicon stays if it taught nothing."""
@@ -90,6 +99,7 @@ class Round:
     judge: PairJudge  # adapted to the site
     scores: Mapping[Pair, PairScore]  # of the candidates that are good enough
     counts: Counter[str]  # why others are not
+    trust: float  # nats that a link to another version is worth
 
     def accepted(self, texts: SiteTexts, clusters: UnionFind[int]) -> list[Pair]:
         """The pairs that would be accepted, best first."""
@@ -160,7 +170,9 @@ def compare(
         found[pair] = found.get(pair, frozenset()) | {"shapes"}
     admitted = admit(texts, judge, found, counts)
     clusters = _with_near_copies(texts, known.clusters, near)
-    rivals = Rivals(texts, near, clusters, found.keys() - admitted.keys())
+    refused = found.keys() - admitted.keys()
+    trust = known.trust or trust_in_links(texts, near, admitted.keys())
+    rivals = Rivals(texts, near, clusters, refused, trust)
     for pair, features in admitted.items():
         features |= rivals.margins(pair)
     clear = [item for item in rivals.known().items() if item[0] in admitted]
@@ -173,7 +185,8 @@ def compare(
     for pair, features in admitted.items():
         features |= rivals.likelihoods(pair, gained)
     scores = _score(texts, judge, admitted, found, counts)
-    return Round(near, usual, judge, scores, counts), replace(known, clusters=clusters)
+    made = Round(near, usual, judge, scores, counts, trust)
+    return made, replace(known, clusters=clusters)
 
 
 def neighbours(
@@ -225,7 +238,7 @@ def compare_by_shape(texts: SiteTexts, known: Knowledge, last: Round) -> Round:
     }
     counts = last.counts.copy()
     admitted = admit(texts, last.judge, found, counts)
-    rivals = Rivals(texts, last.near, known.clusters)
+    rivals = Rivals(texts, last.near, known.clusters, trust=last.trust)
     for pair, features in admitted.items():
         if pair in last.scores:
             features |= last.scores[pair].features

@@ -84,6 +84,18 @@ class Collection:
             if source in self.number and target in self.number
         ]
 
+    def versions(self) -> list[tuple[int, int, int | None]]:
+        """Each (page, key of a URL that it declares, the page there or None)."""
+        return [
+            (
+                self.number[source],
+                key,
+                None if target is None else self.number.get(target),
+            )
+            for source, key, target in self.store.versions(self.site)
+            if source in self.number
+        ]
+
     def url(self, number: int) -> str:
         """The URL of a page."""
         return self.rows[number].url

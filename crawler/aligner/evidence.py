@@ -11,6 +11,7 @@ See also: `bootstrap`, which asks for all of it in each round.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.aligner.bridges.lexicon import Lexicon
-from crawler.aligner.candidates.links import declared_pairs
+from crawler.aligner.candidates.links import declared_pairs, other_versions
 from crawler.aligner.collection import Collection
 from crawler.aligner.near_duplicates import join_copies, trigrams
 from crawler.aligner.profile import AlignProfile
@@ -50,6 +51,8 @@ class SiteTexts:
     proposed: Mapping[Pair, frozenset[str]]  # by URL or link: names of the generators
     short: Mapping[Pair, frozenset[str]]  # the same, where one has too little text
     declared: Mapping[Pair, bool]  # do both pages declare each other?
+    # of each page that names its own other version, the pages there
+    versions: Mapping[int, frozenset[int]]
     copies: UnionFind[int]  # pages of the same text
     trigrams: Callable[[int], NDArray[np.uint64]]  # the word 3-grams of a page
 
@@ -94,6 +97,7 @@ class SiteTexts:
             dict(proposed),
             dict(short),
             declared_pairs(collection),
+            other_versions(collection),
             copies,
             lru_cache(4096)(lambda page: trigrams(collection.features(page))),
         )
@@ -131,6 +135,7 @@ class Rivals:
     near: Neighbours
     clusters: UnionFind[int]  # copies and near-copies: no rivals of each other
     refused: AbstractSet[Pair] = frozenset()  # candidates that no gate lets pass
+    trust: float = 0.0  # nats that a link to another version is worth on this site
 
     def margins(self, pair: Pair) -> Features:
         """The features of URLs and links, and of how far off other pages are."""
@@ -146,10 +151,20 @@ class Rivals:
         return {
             "handles.same": float("handles" in self.texts.proposed.get(pair, ())),
             "links.declared": 0.0 if mutual is None else 0.5 + 0.5 * mutual,
+            "links.elsewhere": self.trust * self.elsewhere(pair),
             "nearest.cosine": cosine,
             "margin.src": margin(src, trg),
             "margin.trg": margin(trg, src),
         }
+
+    def elsewhere(self, pair: Pair) -> int:
+        """How many of the two pages name another page, or one not here, as theirs."""
+        versions, clusters = self.texts.versions, self.clusters
+        return sum(
+            named is not None and clusters.find(other) not in map(clusters.find, named)
+            for page, other in (pair, pair[::-1])
+            for named in [versions.get(page)]
+        )
 
     def likelihoods(
         self, pair: Pair, gained: Mapping[int, Mapping[int, float]]
@@ -178,6 +193,9 @@ class Rivals:
         known: dict[Pair, bool] = {}
         clear = self.texts.profile.evidence.clear
         for pair, cosine in self.near.mutual().pairs.items():
+            if self.trust and self.elsewhere(pair):
+                known[pair] = False
+                continue
             rivals = [self.of(page, pair) for page in pair]
             if all(r[0][1] <= clear * cosine for r in rivals if r):
                 known[pair] = True
@@ -214,6 +232,28 @@ class Rivals:
             ):
                 return value
         return 0.0
+
+
+def trust_in_links(
+    texts: SiteTexts, near: Neighbours, admitted: AbstractSet[Pair]
+) -> float:
+    """The nats that a link to another version is worth, by those that can be checked.
+
+    Right are links between pages that no gate refuses and that are each other's nearest
+    in content.
+    """
+    named = (pair for pair, by in texts.proposed.items() if "links" in by)
+    linked = {texts.originals_of(pair) for pair in named}
+    return trust(len(linked & near.mutual().pairs.keys() & admitted), len(linked))
+
+
+def trust(right: int, checked: int) -> float:
+    """The log odds that a link is right (Krichevsky & Trofimov 1981); 0 at the least.
+
+    >>> trust(0, 0), round(trust(5, 5), 1), trust(2, 5)
+    (0.0, 2.4, 0.0)
+    """
+    return max(0.0, math.log((right + 0.5) / (checked - right + 0.5)))
 
 
 def page_gains(

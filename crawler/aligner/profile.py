@@ -123,6 +123,9 @@ class AlignProfile:
     # The same for short pages, of which only names speak: where links are usual, a
     # handle alone is mostly that of placeholders.
     min_named_score: float = 0.8
+    # The share of pages with a partner among those that the weights were fitted on: the
+    # scores become those of a site's own share. 0: they stay.
+    base_rate: float = 0.5
     # Is the head of a page part of the markup that is compared? Equal templates have
     # equal heads, so it tells pages of a site apart no better.
     head: bool = False

@@ -6,7 +6,8 @@ decided while crawling goes into it. The order of the stages:
 1. `evidence`: which pages have a text, which are copies, what URLs and links propose;
 2. `bootstrap`: rounds of comparing pages by content, through a lexicon that they teach;
 3. `named_pairs`: short pages, which only an address or a link can pair;
-4. here: each page in at most one pair (`one_to_one`), copies named as twins.
+4. here: each page in at most one pair (`one_to_one`), copies named as twins; scores
+   hold where as many pages have a partner as on this site (`base_rate`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from crawler.aligner.base_rate import at_base_rate, base_rate
 from crawler.aligner.bootstrap import Knowledge, best_first, bootstrap, compare
 from crawler.aligner.bridges.lexicon import Lexicon
 from crawler.aligner.collection import Collection
@@ -60,14 +62,19 @@ def align_site(
 
 
 def align_first_look(
-    collection: Collection, profile: AlignProfile, known: Lexicon | None = None
+    collection: Collection,
+    profile: AlignProfile,
+    known: Lexicon | None = None,
+    trust: float = 0.0,
 ) -> SiteResult:
     """Pair, of a site that is still coming in, the pages nearest to each other.
 
-    A tenth of the work. What URLs and links propose was looked at when the pages came.
+    A tenth of the work. What URLs and links propose was looked at when the pages came;
+    `trust` says how much a link to another version has been worth (nats), for pages
+    that name one which is not here yet.
     """
     texts = SiteTexts.of(collection, (), profile, Counter())
-    knowledge = Knowledge.before(texts, known or None)
+    knowledge = Knowledge.before(texts, known or None, trust)
     found, knowledge = compare(texts, knowledge, seeding=True)
     return _decide(texts, found.scores, knowledge)
 
@@ -77,6 +84,8 @@ def _decide(
 ) -> SiteResult:
     """The accepted pairs, each with the twins and the n best of its pages."""
     profile, url, clusters = texts.profile, texts.collection.url, knowledge.clusters
+    if profile.base_rate:
+        scores = _at_base_rate(texts, scores, clusters)
     n = profile.n_best
     lists = n_best(best_first(texts, scores, profile.floor), n) if n else {}
 
@@ -105,3 +114,28 @@ def _decide(
     return SiteResult(
         accepted, scores, knowledge.learned, knowledge.lexicon, knowledge.clusters
     )
+
+
+def _at_base_rate(
+    texts: SiteTexts, scores: Mapping[Pair, PairScore], clusters: UnionFind[int]
+) -> dict[Pair, PairScore]:
+    """The scores at the site's own base rate.
+
+    Pairs that a URL or a link names keep theirs: it has said that there is a partner.
+    """
+    profile = texts.profile
+    best = one_to_one(best_first(texts, scores, profile.floor), clusters)
+    named = {
+        clusters.find(page)
+        for pair in best
+        if pair.declared and pair.score >= profile.min_score
+        for page in (pair.src, pair.trg)
+    }
+    left = min(len({*map(clusters.find, side)} - named) for side in texts.originals())
+    by_content = [pair.score for pair in best if not pair.declared]
+    rate = base_rate(by_content, left, profile.base_rate)
+    changed = dict(scores)
+    for pair in scores.keys() - texts.proposed.keys() - texts.short.keys():
+        score = at_base_rate(scores[pair].score, rate, profile.base_rate)
+        changed[pair] = replace(scores[pair], score=score)
+    return changed

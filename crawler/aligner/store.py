@@ -286,6 +286,18 @@ class PageStore:
         )
         return rows.fetchall()
 
+    def versions(self, site: str) -> list[tuple[int, int, int | None]]:
+        """Each (page, key of a URL that it declares, the page there or None)."""
+        group = [self.site_id(name) for name in self._groups.members(site)]
+        rows = self._db.execute(
+            "SELECT a.id, target, b.id FROM pages a CROSS JOIN declared"
+            " ON source = a.key LEFT JOIN pages b ON b.key = target"
+            " WHERE a.site IN (SELECT value FROM json_each(?))"
+            " ORDER BY a.id, target, b.id",
+            (json.dumps(group),),
+        )
+        return rows.fetchall()
+
     # ------------------------------------------------------------ emitted pairs
 
     def emit(self, src: int, trg: int, score: float) -> None:
@@ -319,6 +331,18 @@ class PageStore:
                 (self.site_id(site),),
             )
         )
+
+    def checked_links(self, site: str) -> tuple[int, int]:
+        """Of the links between versions that are here: those of given pairs, all."""
+        linked = {tuple(sorted(ends)) for ends in self.declarations(site)}
+        given = (
+            self._ids(
+                "SELECT src FROM emitted WHERE src IN (?1, ?2) AND trg IN (?1, ?2)",
+                ends,
+            )
+            for ends in linked
+        )
+        return sum(map(bool, given)), len(linked)
 
     # ------------------------------------------------------------ the rest
 

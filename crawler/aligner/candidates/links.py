@@ -57,3 +57,24 @@ def declared_pairs(collection: SitePages) -> dict[tuple[int, int], bool]:
             src_first = collection.side(source) == 0
             pairs[(source, target) if src_first else (target, source)] = mutual
     return pairs
+
+
+def other_versions(collection: SitePages) -> dict[int, frozenset[int]]:
+    """Of each page that names its own other version, the pages there.
+
+    Empty: no page is known there. A URL that more than a few pages name is nobody's
+    own version, and one in the page's own language is none.
+    """
+    named = list(collection.versions())
+    sources: defaultdict[int, set[int]] = defaultdict(set)
+    for page, key, _ in named:
+        sources[key].add(page)
+    versions: dict[int, frozenset[int]] = {}
+    for page, key, other in named:
+        if len(sources[key]) > MAX_ONE_WAY:
+            continue
+        if other is None:
+            versions.setdefault(page, frozenset())
+        elif collection.side(other) != collection.side(page):
+            versions[page] = versions.get(page, frozenset()) | {other}
+    return versions

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.aligner.candidates.nearest import Neighbours
-from crawler.aligner.evidence import Rivals, SiteTexts, page_gains
+from crawler.aligner.evidence import (
+    Rivals,
+    SiteTexts,
+    page_gains,
+    trust,
+    trust_in_links,
+)
 from crawler.aligner.profile import EvidenceConfig
 from crawler.unionfind import UnionFind
 from tests.lexicons import lexicon
@@ -152,3 +158,53 @@ def test_gains_are_asked_for_what_urls_propose_and_what_is_named_besides():
     gained = page_gains(TEXTS, near, lexicon(("ferry", "ferjan", 9.0)), [also])
     expected = {TEXTS.originals_of(pair) for pair in TEXTS.proposed} | {also}
     assert {(s, t) for s in SRC for t in gained.get(s, ())} == expected
+
+
+def test_a_page_that_names_another_version_speaks_against_a_pair():
+    rivals = rivals_of({PAIR: 0.5}, trust=2.0)
+    there = {PAIR[0]: frozenset({PAIR[1]}), PAIR[1]: frozenset({PAIR[0]})}
+    elsewhere = {PAIR[0]: frozenset({TRG[1]}), PAIR[1]: frozenset()}
+    for versions, nats in ((there, 0.0), ({}, 0.0), (elsewhere, 4.0)):
+        found = replace(rivals, texts=replace(TEXTS, versions=versions))
+        assert found.margins(PAIR)["links.elsewhere"] == nats
+
+
+def test_a_near_copy_of_the_version_that_a_page_names_is_no_other_page():
+    clusters = UnionFind[int]()
+    clusters.join(TRG[0], TRG[1])
+    texts = replace(TEXTS, versions={PAIR[0]: frozenset({TRG[1]})})
+    assert rivals_of({PAIR: 0.5}, texts, clusters=clusters).elsewhere(PAIR) == 0
+    assert rivals_of({PAIR: 0.5}, texts).elsewhere(PAIR) == 1
+
+
+def test_the_versions_that_pages_name_are_known_or_not_here():
+    versions = TEXTS.versions
+    named = {(s, t) for s in SRC for t in versions.get(s, ())}
+    assert urls_of(TEXTS, named) == SITE.gold("en", "is")
+    english = [d for d in documents(SITE) if d.lang == "en"]
+    left = texts_of(aligner_of(english)).versions
+    assert left
+    assert {*left.values()} == {frozenset()}
+
+
+def test_a_url_that_many_pages_name_is_nobodys_own_version():
+    home = build_site(style="dir", concepts=12, switcher="home")
+    versions = texts_of(aligner_of(home)).versions
+    assert len(versions) <= 2  # the home pages
+
+
+@given(st.integers(0, 50), st.integers(0, 50))
+def test_links_are_trusted_the_more_the_oftener_they_were_right(right, wrong):
+    found = trust(right, right + wrong)
+    assert (found > 0) == (right > wrong)
+    assert trust(right + 1, right + wrong + 1) >= found
+    assert trust(right, right + wrong + 1) <= found
+
+
+def test_links_between_the_pairs_of_a_site_can_be_checked():
+    near = Neighbours(dict.fromkeys(TEXTS.proposed, 0.5))
+    for src, trg in TEXTS.proposed:
+        near.ranked[src], near.ranked[trg] = [(trg, 0.5)], [(src, 0.5)]
+    linked = {TEXTS.originals_of(pair) for pair in TEXTS.proposed}
+    assert trust_in_links(TEXTS, near, linked) == trust(len(linked), len(linked))
+    assert trust_in_links(TEXTS, near, set()) == 0

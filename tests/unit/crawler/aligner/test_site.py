@@ -76,3 +76,26 @@ def test_a_first_look_pairs_by_content_alone():
     gold = SITE.gold("en", "is")
     right = sum((p.src_url, p.trg_url) in gold for p in found.pairs)
     assert right >= 0.8 * len(found.pairs)
+
+
+def test_pages_whose_own_version_is_not_here_are_not_paired_with_others():
+    site = build_site(style="dir", concepts=40, switcher="page")
+    gold = sorted(site.gold("en", "is"))
+    kept = {url for pair in gold[:5] for url in pair}
+    kept |= {pair[n % 2] for n, pair in enumerate(gold[5:])}
+    aligner = aligner_of([d for d in documents(site) if d.url in kept])
+    found = align_site(
+        collection_of(aligner), aligner.generators, AlignProfile(), Counter()
+    )
+    assert {(p.src_url, p.trg_url) for p in found.pairs} == {*gold[:5]}
+
+
+def test_a_first_look_leaves_pages_alone_that_name_another_version():
+    pages = [d for d in documents(SITE) if d.lang == "en"]
+    others = [d for d in documents(SITE) if d.lang == "is"]
+    ends = aligner_of([*pages[::2], *others[1::2]])
+    unsure = align_first_look(collection_of(ends), AlignProfile())
+    sure = align_first_look(collection_of(ends), AlignProfile(), trust=4.0)
+    gold = SITE.gold("en", "is")
+    assert {(p.src_url, p.trg_url) for p in unsure.pairs} - gold
+    assert {(p.src_url, p.trg_url) for p in sure.pairs} <= gold

@@ -76,3 +76,23 @@ def test_the_best_pair_of_a_page_is_remembered(store):
 def test_addresses_of_one_page_have_one_key(other):
     assert url_key(other) == url_key("https://town.example/a/")
     assert url_key(other) != url_key("https://town.example/b/")
+
+
+def test_links_to_pages_that_are_not_here_are_told_too(store):
+    english, icelandic = pages_of(concepts=1, style="slug", hreflang=True)
+    one = store.put(english)
+    named = [ends for *_, ends in store.versions(english.site)]
+    assert named == [None]
+    other = store.put(icelandic)
+    found = {(source, target) for source, _, target in store.versions(english.site)}
+    assert found == {(one, other), (other, one)}
+
+
+def test_links_are_checked_by_the_pairs_that_were_given(store):
+    english, icelandic = pages_of(concepts=1, style="slug", hreflang=True)
+    one = store.put(english)
+    assert store.checked_links(english.site) == (0, 0)
+    other = store.put(icelandic)
+    assert store.checked_links(english.site) == (0, 1)
+    store.emit(one, other, 0.9)
+    assert store.checked_links(english.site) == (1, 1)
