@@ -306,7 +306,7 @@ def best_first(
 ) -> list[Scored]:
     """The candidates that may be accepted, best first."""
     candidates = (
-        Scored(*pair, score.score, pair in texts.proposed or pair in texts.short)
+        Scored(*pair, score.score, texts.is_named(pair))
         for pair, score in scores.items()
         if score.score >= min_score
     )

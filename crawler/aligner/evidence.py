@@ -39,6 +39,7 @@ Pair = tuple[int, int]  # page numbers, src first
 
 # With fewer pairs than this their usual length ratio is not known.
 _MIN_RATIOS = 5
+_MIN_CHECKED = 3  # links that have proved right, before any is trusted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,6 +108,10 @@ class SiteTexts:
         src, trg = ([p for p in s if self.copies.find(p) == p] for s in self.sides)
         return src, trg
 
+    def is_named(self, pair: Pair) -> bool:
+        """Whether a URL or a link names two pages as versions of one."""
+        return pair in self.proposed or pair in self.short
+
     def originals_of(self, pair: Pair) -> Pair:
         """The pages that are compared for those of a pair."""
         return self.copies.find(pair[0]), self.copies.find(pair[1])
@@ -158,7 +163,12 @@ class Rivals:
         }
 
     def elsewhere(self, pair: Pair) -> int:
-        """How many of the two pages name another page, or one not here, as theirs."""
+        """How many of the two pages name another page, or one not here, as theirs.
+
+        Of a pair that a URL or a link names none does: addresses have many forms.
+        """
+        if self.texts.is_named(pair):
+            return 0
         versions, clusters = self.texts.versions, self.clusters
         return sum(
             named is not None and clusters.find(other) not in map(clusters.find, named)
@@ -250,9 +260,13 @@ def trust_in_links(
 def trust(right: int, checked: int) -> float:
     """The log odds that a link is right (Krichevsky & Trofimov 1981); 0 at the least.
 
-    >>> trust(0, 0), round(trust(5, 5), 1), trust(2, 5)
-    (0.0, 2.4, 0.0)
+    One or two that are right may be the links of the home pages, and say nothing.
+
+    >>> trust(0, 0), trust(2, 2), round(trust(5, 5), 1), trust(2, 5)
+    (0.0, 0.0, 2.4, 0.0)
     """
+    if right < _MIN_CHECKED:
+        return 0.0
     return max(0.0, math.log((right + 0.5) / (checked - right + 0.5)))
 
 
