@@ -116,8 +116,29 @@ def sites(worlds: Path, names: Sequence[str]) -> Rows:
 _FEW, _TIMES = (3, 5, 10), 5
 
 
+MadeSite = tuple[list[Document], Gold]  # its pages, and its true pairs
+
+
 def few(worlds: Path, names: Sequence[str]) -> Rows:
     """Sites of which few articles are in both languages, made from recorded ones."""
+    for name, langs, made in few_translations(worlds, names):
+        judged = [judge_pairs(align(pages, langs)[0], gold) for pages, gold in made]
+        right, found, of_gold = (
+            sum(figure) for figure in zip(*((j.right, j.found, j.gold) for j in judged))
+        )
+        yield (
+            name,
+            {
+                "precision": round(right / max(found, 1), 3),
+                "recall": round(right / of_gold, 3),
+            },
+        )
+
+
+def few_translations(
+    worlds: Path, names: Sequence[str] = ()
+) -> Iterator[tuple[str, LangPair, Iterator[MadeSite]]]:
+    """Made-up sites of few translations: as many of each kind as `_TIMES`."""
     for site, pairs in json.loads((worlds / "pairs.json").read_text()).items():
         files = list((worlds / "warcs").glob(f"{site}.warc*"))
         if not files or (names and site not in names):
@@ -136,18 +157,7 @@ def few(worlds: Path, names: Sequence[str]) -> Rows:
                     _few(documents, articles, count, random.Random(seed))
                     for seed in range(_TIMES)
                 )
-                judged = [judge_pairs(align(d, langs)[0], Gold(g)) for d, g in made]
-                right, found_, of_gold = (
-                    sum(figure)
-                    for figure in zip(*((j.right, j.found, j.gold) for j in judged))
-                )
-                yield (
-                    f"{site} {pair} {count} of {len(articles)}",
-                    {
-                        "precision": round(right / max(found_, 1), 3),
-                        "recall": round(right / of_gold, 3),
-                    },
-                )
+                yield f"{site} {pair} {count} of {len(articles)}", langs, made
 
 
 Article = tuple[Sequence[str], tuple[str, str]]  # its pages, and a true pair of them
@@ -178,8 +188,8 @@ def _few(
     articles: Sequence[Article],
     count: int,
     chance: random.Random,
-) -> tuple[list[Document], frozenset[tuple[str, str]]]:
-    """The pages of a made-up site, and its true pairs."""
+) -> MadeSite:
+    """A site of which so many articles are in both languages."""
     kept: set[str] = set()
     gold = set()
     for number, (_, ends) in enumerate(chance.sample(articles, len(articles))):
@@ -188,7 +198,7 @@ def _few(
             kept.update(ends)
         else:
             kept.add(ends[number % 2])
-    return [documents[url] for url in sorted(kept)], frozenset(gold)
+    return [documents[url] for url in sorted(kept)], Gold(frozenset(gold))
 
 
 def read_truth(folder: Path, site: str, langs: LangPair) -> tuple[Gold, Gold]:

@@ -56,8 +56,8 @@ class Lease:
 class Cost(msgspec.Struct, frozen=True, array_like=True):
     """The cost of a download, kept where its site has a budget for it."""
 
-    size: int  # bytes of the body
-    seconds: float  # that the server took
+    size: int = 0  # bytes of the body
+    seconds: float = 0.0  # that the server took
 
 
 class Payload(msgspec.Struct, frozen=True, array_like=True):

@@ -6,7 +6,7 @@ one and a simulation on a recorded link graph all follow the same order.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -53,7 +53,8 @@ MIN_FALL = 0.01
 # How many fallen URLs are put back before one is taken anyway.
 MAX_PUT_BACK = 50
 # Outcomes that cost their site no request.
-_FREE = (Outcome.SKIPPED, Outcome.FORBIDDEN, Outcome.OTHER_SCHEME)
+_WITHOUT_REQUEST = (Outcome.SKIPPED, Outcome.FORBIDDEN, Outcome.OTHER_SCHEME)
+_FREE = Cost()
 
 
 class Frontier:
@@ -130,7 +131,10 @@ class Frontier:
         return self.push(self.scorer.score(source, kept)) if kept else PushCounts()
 
     def _join_if_declared(self, source: PageFacts, link: Link) -> None:
-        """Make two sites one group where a page declares the other its version."""
+        """Make two sites one group where a page declares the other its version.
+
+        The sites of a group share scope, budget and beliefs.
+        """
         langs, lang = self.sites.langs, source.lang
         if langs is None or lang is None or lang not in langs:
             return
@@ -141,16 +145,12 @@ class Frontier:
             and self.sites.groups.declare(source.url, link.url)
         ):
             self.counts["frontier/joined"] += 1
-            self._joined(source.site)
+            members = self.sites.groups.members(source.site)
+            self.scope.join(members)
+            self.sites.joined(source.site)
+            if self._learner:
+                self._learner.joined(members)
             self.store.save("groups", msgspec.json.encode(self.sites.groups.groups()))
-
-    def _joined(self, site: Site) -> None:
-        """The site has become one of a group: they share scope, budget and beliefs."""
-        members = self.sites.groups.members(site)
-        self.scope.join(members)
-        self.sites.joined(site)
-        if self._learner:
-            self._learner.joined(members)
 
     def refusal(self, link: Link) -> str | None:
         """Why a link is not to be crawled; None: it may be."""
@@ -161,11 +161,7 @@ class Frontier:
     def push(self, scored: Sequence[ScoredUrl]) -> PushCounts:
         """Keep URLs that are scored already (redirect targets, raised links)."""
         if self._learner:
-            scored = [
-                item
-                for item in scored
-                if not (self._is_worthless(item) or self._is_bad_guess(item.link))
-            ]
+            scored = [item for item in scored if not self._is_refused(item)]
         fresh = [item for item in scored if item not in self._offered]
         counts = self.store.push([entry_of(item, self._done) for item in fresh])
         ignored = counts.ignored + len(scored) - len(fresh)
@@ -177,19 +173,19 @@ class Frontier:
         self.counts["frontier/ignored"] += counts.ignored
         return counts
 
-    def _is_worthless(self, scored: ScoredUrl) -> bool:
-        """Whether a URL scores 0; the scorer gives the reason as its only evidence."""
-        if scored.score > 0.0:
-            return False
-        self.counts[f"frontier/refused/trap/{next(iter(scored.evidence))}"] += 1
-        return True
+    def _is_refused(self, scored: ScoredUrl) -> bool:
+        """Whether a URL scores 0, or is a guess of the scorer that must not be crawled.
 
-    def _is_bad_guess(self, link: Link) -> bool:
-        """Whether the scorer has guessed an address that is not to be crawled."""
-        refusal = self.refusal(link) if link.rel == Rel.GUESS else None
-        if refusal:
-            self.counts[f"frontier/refused/{refusal}"] += 1
-        return refusal is not None
+        Of a URL that scores 0 the scorer gives the reason as the only evidence.
+        """
+        reason = None
+        if scored.score <= 0.0:
+            reason = f"trap/{next(iter(scored.evidence))}"
+        elif scored.link.rel == Rel.GUESS:
+            reason = self.refusal(scored.link)
+        if reason:
+            self.counts[f"frontier/refused/{reason}"] += 1
+        return reason is not None
 
     def redirected(self, lease: Lease, location: str) -> Link:
         """A redirect is a page with one link, worth what the page was worth.
@@ -204,8 +200,7 @@ class Frontier:
             self.scope.extend(location)
         self._release(lease, Outcome.MOVED)
         self._spend(lease.site, None)
-        refusal = self.refusal(link)
-        if refusal:
+        if refusal := self.refusal(link):
             self.counts[f"frontier/refused/{refusal}"] += 1
         else:
             if self._learner:
@@ -257,7 +252,7 @@ class Frontier:
             if self._learner is None or lease.link.is_seed or put_back == MAX_PUT_BACK:
                 return lease
             now = self._learner.current(lease.scored)
-            if self._is_worthless(now):
+            if self._is_refused(now):
                 lease = replace(lease, score=now.score, evidence=now.evidence)
                 self._release(lease, Outcome.SKIPPED)
                 continue
@@ -295,14 +290,13 @@ class Frontier:
 
         `size` (bytes), `seconds`: of the answer, for the budget of its site.
         """
-        lang = page.lang if page else None
-        forms = self._forms
+        forms, cost = self._forms, Cost(size, round(seconds, 3))
         if forms.answered(lease.url) if page else forms.failed(lease.url):
             self._save_forms()
-        outcome = Outcome.PAGE if page else Outcome.NO_PAGE
-        self._release(lease, outcome, lang, size, seconds)
+        lang = page.lang if page else None
+        self._release(lease, Outcome.PAGE if page else Outcome.NO_PAGE, lang, cost)
         self.sites.expect(lease.site, min(lease.score, 1.0))
-        self._spend(lease.site, lang, size, seconds)
+        self._spend(lease.site, lang, cost)
         self._learned.page_done()
         if self._learner:
             self.push(self._learner.fetched(lease.link, page))
@@ -321,12 +315,10 @@ class Frontier:
         if self._learner:
             self.push(self._learner.fetched(lease.link, None))
 
-    def _spend(
-        self, site: Site, lang: Lang | None, size: int = 0, seconds: float = 0.0
-    ) -> None:
+    def _spend(self, site: Site, lang: Lang | None, cost: Cost = _FREE) -> None:
         """Count an answer for the budgets of its site and of the run."""
-        self.sites.fetched(site, lang, size, seconds)
-        self.store.tally({"pages": 1, "bytes": size})
+        self.sites.fetched(site, lang, cost.size, cost.seconds)
+        self.store.tally({"pages": 1, "bytes": cost.size})
         self._judged(self.sites.groups.members(site))
 
     def _judged(self, sites: Iterable[Site]) -> None:
@@ -342,8 +334,7 @@ class Frontier:
         lease: Lease,
         outcome: Outcome,
         lang: Lang | None = None,
-        size: int = 0,
-        seconds: float = 0.0,
+        cost: Cost = _FREE,
     ) -> None:
         wanted = self.sites.budget.bytes or self.sites.budget.seconds
         payload = encode(
@@ -352,7 +343,7 @@ class Frontier:
             scored_at=lease.scored_at,
             outcome=outcome,
             lang=lang,
-            cost=Cost(size, round(seconds, 1)) if wanted else None,
+            cost=cost if wanted else None,
         )
         self._done += 1
         self.store.release(lease.url, done=True, payload=payload)
@@ -379,9 +370,8 @@ class Frontier:
         if tries >= max_tries:
             return False
         # half: what failed once fails often, and others wait
-        score = min(lease.score, 1.0) / 2
         payload = encode(lease.scored, tries=tries, scored_at=lease.scored_at)
-        self._put_back(lease, score, payload)
+        self._put_back(lease, min(lease.score, 1.0) / 2, payload)
         self._dry = False
         return True
 
@@ -414,13 +404,11 @@ class Frontier:
         known = self._recall(sites)
         if self._learner:
             self._learner.restore(learned, known)
-        for _ in known:  # whatever a scorer leaves
-            pass
+        deque(known, maxlen=0)  # whatever a scorer leaves
 
     def _adopt(self) -> bool:
         """Go on with sites that a pop brought from another worker; False if none."""
-        sites = self.workers.take_adopted()
-        if sites:
+        if sites := self.workers.take_adopted():
             self._offered.clear()  # it may have lowered scores, or lost what it had
             self._restore_sites(sites)
             self._judged(sites)
@@ -443,9 +431,9 @@ class Frontier:
                     self.scope.extend(url)
                 if known.outcome == Outcome.PAGE:
                     self._forms.answered(url)
-                if known.outcome is not None and known.outcome not in _FREE:
-                    size, seconds = (cost.size, cost.seconds) if cost else (0, 0.0)
-                    spent += self.sites.cost(known.lang, size, seconds)
+                if known.outcome is not None and known.outcome not in _WITHOUT_REQUEST:
+                    cost = cost or _FREE
+                    spent += self.sites.cost(known.lang, cost.size, cost.seconds)
                 yield known
             self.sites.recall(site, spent)
 
